@@ -64,7 +64,7 @@ class ScannedFile:
         return self.position_count == 1 and not self.has_own_positions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Partition:
     """A partition as Amoro evaluates it: its files and their sums by class, and the sums of its deletes.
 
@@ -206,7 +206,10 @@ def _partition(
         texts=frozenset(file.partition for file in files),
         scanned_first=min(files, key=lambda file: file.path).partition,
         files={file_class: tuple(members) for file_class, members in by_class.items()},
-        sums={name: sums_of(scanned.file for scanned in members) for name, members in by_class.items()},
+        sums={
+            file_class: sums_of(scanned.file for scanned in members)
+            for file_class, members in by_class.items()
+        },
         equality=deletes.equality,
         position=deletes.position,
     )

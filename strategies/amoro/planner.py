@@ -32,7 +32,7 @@ from strategies.amoro.evaluation import FileClass, Partition, admitted, amoro_in
 from strategies.amoro.health import health
 from strategies.amoro.note import AmoroNote, recall
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
-from strategies.amoro.tasks import PartitionPlan, choose
+from strategies.amoro.tasks import PartitionPlan, Split, choose, splitter
 from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.java_hash_map import collected
 from strategies.options import OptionValue
@@ -42,7 +42,6 @@ from strategies.planner import Answer, Planner, PlannerTraits
 from strategies.state import MIB, TableState
 
 _STRENGTH = tuple(OptimizingType)
-_Splits = dict[tuple[int, tuple[str, ...]], PartitionPlan]  # see `choose`
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +94,56 @@ class Amoro(Planner):
 
     def decide(self, state: TableState) -> Answer:
         table, settings = state_as(IcebergState, state), read_settings(self.options)
+        note = recall(table)
+        clocks = read_clocks(table, note.planned_at_ms)
         files = filtered(table.data_files, settings) if settings.is_enabled else ()
-        evaluated = _evaluated(files, table, settings, read_clocks(table))
-        splits: _Splits = {}
-        plan, note = self._evaluation(table, settings, evaluated, splits)
-        return Answer(plan, note, self._figures(table, settings, evaluated, splits))
+        evaluated = _evaluated(files, table, settings, clocks)
+        due = _necessary(evaluated, settings, clocks)
+        split = splitter(amoro_index(table), settings, self.full_sort_columns)
+        figures = self._figures(evaluated, due, settings, split)
+        plan = None
+        # Amoro runs one process at a time for each table.
+        if settings.is_enabled and not table.pending and not note.has_judged(table.version):
+            note = self._refreshed(note, table, settings, clocks, due)
+            if note.is_pending and clocks.may_plan(settings):
+                plan, note = self._planned(note, table, settings, clocks, evaluated, split)
+        return Answer(plan, note, figures)
+
+    def _refreshed(
+        self, note: AmoroNote, table: IcebergState, settings: Settings, clocks: Clocks,
+        due: Sequence[Candidate],
+    ) -> AmoroNote:  # fmt: skip
+        """The note after a refresh, which makes the table pending if partitions are due."""
+        if note.is_pending or not is_worth_a_scan(table, settings, clocks):
+            return note
+        if not due:
+            return note.judged(table.version)
+        limited = [candidate.partition.scanned_first for candidate in due[: self.max_pending_partitions]]
+        return note.pending(tuple(limited) if self.max_pending_partitions else None)
+
+    def _planned(
+        self, note: AmoroNote, table: IcebergState, settings: Settings, clocks: Clocks,
+        evaluated: Sequence[Partition], split: Split,
+    ) -> tuple[Plan | None, AmoroNote]:  # fmt: skip
+        """The plan of a pending table, None without a task; `evaluated` are known partitions."""
+        scanned = _scanned(table.data_files, note.pending_partitions, settings)
+        planned = _evaluated(scanned, table, settings, clocks, evaluated)
+        by_name = {candidate.partition.name: candidate for candidate in _necessary(planned, settings, clocks)}
+        # In the order of the map into which upstream collects the partitions.
+        chosen = choose([by_name[name] for name in collected(by_name)], self._budget_bytes, split)
+        if not any(plan.tasks for plan in chosen):
+            return None, note.planned_nothing(table.version, table.observed_at_ms)
+        return _plan(chosen, settings), note.planned(table.version, table.observed_at_ms)
+
+    @property
+    def _budget_bytes(self) -> int:
+        return self.max_input_per_thread_bytes * self.threads
 
     def _figures(
-        self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition], splits: _Splits
+        self, evaluated: Sequence[Partition], due: Sequence[Candidate], settings: Settings, split: Split
     ) -> Mapping[str, float]:
         """Amoro's health scores, the number of partitions due, and how many of them one plan leaves."""
-        due = _necessary(evaluated, settings, read_clocks(table))
-        taken = self._choose(due[: self.max_pending_partitions or None], table, settings, splits)
+        taken = choose(due[: self.max_pending_partitions or None], self._budget_bytes, split)
         scores = health(evaluated, settings)
         return {
             "partitions_due": len(due),
@@ -116,44 +153,6 @@ class Amoro(Planner):
             "health_equality_deletes": scores.equality_deletes,
             "health_position_deletes": scores.position_deletes,
         }
-
-    def _evaluation(
-        self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition], splits: _Splits
-    ) -> tuple[Plan | None, AmoroNote]:
-        """Do a refresh, which may make the table pending, and plan a pending table if a plan is due.
-
-        `evaluated` are all partitions that the options admit.
-        """
-        note = recall(table)
-        if not settings.is_enabled or table.pending or note.has_judged(table.version):
-            return None, note  # Amoro runs one process at a time for each table
-        clocks = read_clocks(table, note.planned_at_ms)
-        if not note.is_pending:
-            if not is_worth_a_scan(table, settings, clocks):
-                return None, note
-            necessary = _necessary(evaluated, settings, clocks)
-            if not necessary:
-                return None, note.judged(table.version)
-            limited = [
-                candidate.partition.scanned_first for candidate in necessary[: self.max_pending_partitions]
-            ]
-            note = note.pending(tuple(limited) if self.max_pending_partitions else None)
-        if not clocks.may_plan(settings):
-            return None, note
-        scanned = _scanned(table.data_files, note.pending_partitions, settings)
-        planned = _evaluated(scanned, table, settings, clocks, evaluated)
-        by_name = {candidate.partition.name: candidate for candidate in _necessary(planned, settings, clocks)}
-        # In the order of the map into which upstream collects the partitions.
-        chosen = self._choose([by_name[name] for name in collected(by_name)], table, settings, splits)
-        if not any(plan.tasks for plan in chosen):
-            return None, note.planned_nothing(table.version, table.observed_at_ms)
-        return _plan(chosen, settings), note.planned(table.version, table.observed_at_ms)
-
-    def _choose(
-        self, candidates: Sequence[Candidate], table: IcebergState, settings: Settings, splits: _Splits
-    ) -> tuple[PartitionPlan, ...]:
-        budget_bytes, index = self.max_input_per_thread_bytes * self.threads, amoro_index(table)
-        return choose(candidates, index, settings, budget_bytes, self.full_sort_columns, splits)
 
 
 def _evaluated(

@@ -8,12 +8,13 @@ Source: upstream `AbstractOptimizingPlanner`, `AbstractPartitionPlan` and `Icebe
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from strategies.amoro.clocks import OptimizingType
 from strategies.amoro.decision import Candidate
-from strategies.amoro.evaluation import FileClass, ScannedFile
+from strategies.amoro.evaluation import FileClass, Partition, ScannedFile
 from strategies.amoro.options import Settings
 from strategies.grouping import by_key
 from strategies.iceberg.deletes.index import DeleteIndex
@@ -31,46 +32,51 @@ class PartitionPlan:
     removed_deletes: frozenset[str]
 
 
+Split = Callable[[Candidate], PartitionPlan]
+_Tasks = tuple[tuple[FileGroup, ...], frozenset[str]]  # of a `PartitionPlan`
+
+
 @dataclass(frozen=True, slots=True)
 class _Item:
     scanned: ScannedFile
     is_rewritten: bool
 
 
-def choose(
-    candidates: Iterable[Candidate],
-    index: DeleteIndex,
-    settings: Settings,
-    budget_bytes: int,
-    full_sort_columns: tuple[str, ...] = (),
-    known: dict[tuple[int, tuple[str, ...]], PartitionPlan] | None = None,
-) -> tuple[PartitionPlan, ...]:
+def choose(candidates: Iterable[Candidate], budget_bytes: int, split: Split) -> tuple[PartitionPlan, ...]:
     """The most expensive partitions, up to and including the first one that exceeds the budget.
 
     Partitions of equal cost are taken in the order given. While no partition has yielded a task, one more is
     taken regardless of the budget (upstream #3546). Partitions without a task are returned too, because they
-    count towards the type of the plan. `known` keeps the tasks of a partition for the next call with the same
-    partitions, by its identity and the columns that it is sorted by.
+    count towards the type of the plan.
     """
-    known = {} if known is None else known
     chosen: list[PartitionPlan] = []
     spent_bytes = 0
     for candidate in sorted(candidates, key=lambda c: -c.cost_bytes):
         if spent_bytes > budget_bytes and any(plan.tasks for plan in chosen):
             break
-        sort_columns = full_sort_columns if candidate.optimizing_type is OptimizingType.FULL else ()
-        key = id(candidate.partition), sort_columns
-        if key not in known:
-            known[key] = split(candidate, index, settings, sort_columns)
-        chosen.append(replace(known[key], candidate=candidate))
+        chosen.append(split(candidate))
         spent_bytes += candidate.cost_bytes
     return tuple(chosen)
 
 
-def split(
-    candidate: Candidate, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...] = ()
-) -> PartitionPlan:
-    """Split one partition into tasks.
+def splitter(index: DeleteIndex, settings: Settings, full_sort_columns: tuple[str, ...]) -> Split:
+    """Splits candidates into tasks; a partition is split once, however often it is a candidate."""
+
+    @cache
+    def tasks_of(partition: Partition, sort_columns: tuple[str, ...]) -> _Tasks:
+        return _split(partition, index, settings, sort_columns)
+
+    def split(candidate: Candidate) -> PartitionPlan:
+        sort_columns = full_sort_columns if candidate.optimizing_type is OptimizingType.FULL else ()
+        return PartitionPlan(candidate, *tasks_of(candidate.partition, sort_columns))
+
+    return split
+
+
+def _split(
+    partition: Partition, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...]
+) -> _Tasks:
+    """The tasks of one partition, and the delete files that its files no longer need afterwards.
 
     Undersized files are merged with each other, whatever the optimizing type. If one is alone in its bin, its
     deletes are converted where that is worthwhile; otherwise they are retained, as for clean files. A delete
@@ -81,7 +87,7 @@ def split(
     `sort_columns` is our extension of Amoro's rules. With it a task has no size limit: if each bin were
     sorted for itself, every file would span all keys, and a reader could skip none.
     """
-    files = candidate.partition.files
+    files = partition.files
     task_bytes = sys.maxsize if sort_columns else settings.task_bytes
     merged, alone = _merged(files[FileClass.UNDERSIZED], task_bytes)
     converted = [*files[FileClass.POSITIONS], *(s for s in alone if s.needs_positions)]
@@ -92,7 +98,7 @@ def split(
     taken = DeleteSet(index, (item.scanned.file for items in bins for item in items))
     needed = DeleteSet(index, (scanned.file for scanned in reserved))
     tasks = tuple(group for items in bins for group in _groups(items, sort_columns))
-    return PartitionPlan(candidate, tasks, taken.keys - needed.keys)
+    return tasks, taken.keys - needed.keys
 
 
 def _merged(
