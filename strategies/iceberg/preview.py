@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from strategies.iceberg.commands import Command
-from strategies.iceberg.deletes.index import NO_DELETES, delete_index
+from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergState
 from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.iceberg.rewrite_data_files import plan_rewrite, rewrite_group
@@ -102,13 +102,12 @@ def _narrowed(state: IcebergState, partitions: tuple[str, ...] | None) -> Iceber
 
 def _explicit(action: Rewrite, state: IcebergState) -> Preview:
     deletes = delete_index(state)
-    applying_to = (lambda file: NO_DELETES) if deletes.is_empty else deletes.applying_to
     live = {file.path: file for file in state.data_files}
 
     def scan_of(path: str) -> FileScan:
         if path not in live:
             raise ValueError(f"{path} is not a live data file")
-        return FileScan(live[path], applying_to(live[path]))
+        return FileScan(live[path], deletes.applying_to(live[path]))
 
     lookback = lookback_of(state.properties)
     converted = [scan_of(path) for group in action.groups for path in group.convert_paths]

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from strategies.iceberg.deletes.index import NO_DELETES, delete_index
+from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.iceberg.packing import pack
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
@@ -48,8 +48,7 @@ def _by_partition(state: IcebergState) -> dict[str, list[FileScan]]:
         place = file.spec_id, file.partition
         if place not in names:
             names[place] = bucket_of(file, state.spec_id)
-        applying = NO_DELETES if deletes.is_empty else deletes.applying_to(file)
-        buckets[names[place]].append(FileScan(run, applying))
+        buckets[names[place]].append(FileScan(run, deletes.applying_to(file)))
     return buckets
 
 

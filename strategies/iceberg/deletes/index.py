@@ -54,6 +54,8 @@ class DeleteIndex:
 
     def applying_to(self, file: IcebergDataFile) -> Applied:
         """The delete files that a reader of `file` has to open."""
+        if self.is_empty:
+            return NO_DELETES
         applied = self.equality_of(file)
         vector = self.vectors.get(file.path)
         if vector is not None:
