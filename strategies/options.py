@@ -50,9 +50,12 @@ class NumberOption(Generic[Number]):
     unit: str = ""
 
     def read(self, texts: Mapping[str, str], default: Number) -> Number:
-        """The parsed and checked value, or the default. Raises ValueError on a bad text or value."""
+        """The parsed value, or the default, which may come from a property of the table.
+
+        Raises ValueError on a bad text, and if either is out of range.
+        """
         value = self.read_if_given(texts)
-        return default if value is None else value
+        return self._checked(default) if value is None else value
 
     def read_if_given(self, texts: Mapping[str, str]) -> Number | None:
         text = texts.get(self.name)
@@ -63,13 +66,12 @@ class NumberOption(Generic[Number]):
         except ValueError as error:
             unit = f"is in {self.unit} and " if self.unit else ""
             raise ValueError(f"{self.name}={text!r} {unit}{error}") from error
-        self.check(value)
-        return value
+        return self._checked(value)
 
-    def check(self, value: Number) -> None:
-        """Raise ValueError if the value is out of range."""
+    def _checked(self, value: Number) -> Number:
         if not self.is_allowed(value):
             raise ValueError(f"{self.name}={value} must be {self.rule}")
+        return value
 
 
 def read_fields(options: Mapping[str, NumberOption[Any]], texts: Mapping[str, str]) -> dict[str, Any]:

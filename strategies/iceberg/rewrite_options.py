@@ -29,11 +29,12 @@ class JobOrder(StrEnum):
     FILES_DESC = "files-desc"
 
 
-def job_order(text: str) -> JobOrder:
+def job_order(texts: Mapping[str, str]) -> JobOrder:
     """Parse a job order as `RewriteJobOrder.fromName` does: case-insensitive, "Bytes_DESC" as "bytes-desc".
 
     Raises ValueError on an unknown order.
     """
+    text = texts.get("rewrite-job-order", "none")
     name = text.replace("-", "_", 1).upper()
     if name not in JobOrder.__members__:
         raise ValueError(f"rewrite-job-order={text!r} must be one of {', '.join(JobOrder)}")
@@ -110,23 +111,13 @@ class RewriteOptions:
     def is_right_size(self, size_bytes: int) -> bool:
         return self.min_bytes <= size_bytes <= self.max_bytes
 
-    def enough_input_files(self, files_count: int) -> bool:
-        return files_count > 1 and files_count >= self.min_input_files
-
-    def enough_content(self, files_count: int, input_bytes: int) -> bool:
-        return files_count > 1 and input_bytes > self.target_bytes
-
-    def too_much_content(self, input_bytes: int) -> bool:
-        """Even a single file above the maximum must be split."""
-        return input_bytes > self.max_bytes
-
     def is_group_due(self, files_count: int, input_bytes: int) -> bool:
-        """Whether a group is worth a rewrite, apart from deletes (`filterFileGroups`)."""
-        return (
-            self.enough_input_files(files_count)
-            or self.enough_content(files_count, input_bytes)
-            or self.too_much_content(input_bytes)
-        )
+        """Whether a group is worth a rewrite, apart from deletes (`filterFileGroups`).
+
+        It is with enough files or content to merge; even a single file above the maximum must be split.
+        """
+        is_enough = files_count >= self.min_input_files or input_bytes > self.target_bytes
+        return (files_count > 1 and is_enough) or input_bytes > self.max_bytes
 
     def too_many_deletes(self, delete_files_count: int) -> bool:
         """Then a data file is rewritten whatever its size."""
@@ -184,14 +175,13 @@ def rewrite_options(
     Raises ValueError if Java cannot parse a text as a number, or if a number is out of range.
     """
     target_bytes = TARGET_SIZE.read(texts, default_target_bytes)
-    TARGET_SIZE.check(target_bytes)  # the default may come from a property of the table
     SHUFFLE_PARTITIONS.read_if_given(texts)  # it affects no figure, but Iceberg rejects an invalid value
     return RewriteOptions(
         target_bytes=target_bytes,
         min_bytes=MIN_SIZE.read(texts, int(target_bytes * _MIN_FACTOR)),
         max_bytes=MAX_SIZE.read(texts, int(target_bytes * _MAX_FACTOR)),
         rewrite_all=parse_boolean(texts.get("rewrite-all", "false")),
-        job_order=job_order(texts.get("rewrite-job-order", "none")),
+        job_order=job_order(texts),
         is_shuffled=is_shuffled,
         **read_fields(_BY_FIELD, texts),
     )
@@ -202,6 +192,6 @@ def check_option_texts(texts: Mapping[str, str]) -> None:
 
     `rewrite_options` checks the sizes against the target, which may come from the table.
     """
-    job_order(texts.get("rewrite-job-order", "none"))
+    job_order(texts)
     for option in _NUMBERS:
         option.read_if_given(texts)

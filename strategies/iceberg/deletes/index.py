@@ -34,7 +34,7 @@ class Applied:
     rows: int = 0
 
 
-NO_DELETES = Applied()
+_NO_DELETES = Applied()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class DeleteIndex:
     def applying_to(self, file: IcebergDataFile) -> Applied:
         """The delete files that a reader of `file` has to open."""
         if self.is_empty:
-            return NO_DELETES
+            return _NO_DELETES
         applied = self.equality_of(file)
         vector = self.vectors.get(file.path)
         if vector is not None:

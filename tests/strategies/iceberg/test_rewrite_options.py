@@ -78,12 +78,10 @@ def test_texts_are_read_as_java_reads_them(name, text, field, expected):
 def test_each_condition_of_a_rewrite_has_its_own_threshold():
     # Target 100, at most 180 bytes, five files; SizeBasedFileRewritePlanner and BinPackRewriteFilePlanner.
     options = rewrite_options({"delete-file-threshold": "2"}, 100)
-    assert [options.enough_input_files(n) for n in (4, 5)] == [False, True]
-    assert not rewrite_options({"min-input-files": "1"}, 100).enough_input_files(1)
-    assert not options.enough_content(2, 100)
-    assert options.enough_content(2, 101)
-    assert not options.enough_content(1, 101)
-    assert [options.too_much_content(size) for size in (180, 181)] == [False, True]
+    assert [options.is_group_due(n, 1) for n in (4, 5)] == [False, True]
+    assert not rewrite_options({"min-input-files": "1"}, 100).is_group_due(1, 1)
+    assert [options.is_group_due(2, size) for size in (100, 101)] == [False, True]
+    assert [options.is_group_due(1, size) for size in (101, 180, 181)] == [False, False, True]
     assert [options.too_many_deletes(n) for n in (1, 2)] == [False, True]
     assert not rewrite_options({}, 100).too_many_deletes(10**6)
     assert [options.too_high_delete_ratio(n, 10) for n in (2, 3)] == [False, True]
