@@ -37,15 +37,13 @@ Owed: TypeAlias = Callable[[Run[Any]], float]  # the CPU seconds that each file 
 class Prices:
     """What files and deletes owe.
 
-    `cpu_s_per_s` is what a second of latency in each query is worth for each second that passes, and
-    `file_cpu_s_per_s` what a file owes for each second. `tick_ms` is the time until the next evaluation,
-    which counts as waited.
+    `cpu_s_per_s` is what a second of latency in each query is worth for each second that passes. `tick_ms` is
+    the time until the next evaluation, which counts as waited.
     """
 
     queries_per_s: float
     knows_rate: bool
     cpu_s_per_s: float
-    file_cpu_s_per_s: float
     known: RoundCosts
     now_ms: int
     tick_ms: int
@@ -59,7 +57,8 @@ class Prices:
 
     def file_cpu_s(self, run: Run[Any]) -> float:
         """What each file of the run owes."""
-        return self.file_cpu_s_per_s * self.waited_s(run.first.added_at_ms)
+        per_s = self.cpu_s_per_s * self.known.costs.query_s_per_file
+        return per_s * self.waited_s(run.first.added_at_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +120,7 @@ class BreakEven(Planner):
         if rate_per_s is None:
             rate_per_s = UNKNOWN_QUERIES_PER_MINUTE / 60
         cpu_s_per_s = rate_per_s * self.cpu_s_per_query_second
-        return Prices(
-            rate_per_s, knows_rate, cpu_s_per_s, cpu_s_per_s * known.costs.query_s_per_file, known,
-            now_ms=state.observed_at_ms, tick_ms=_tick_ms(state),
-        )  # fmt: skip
+        return Prices(rate_per_s, knows_rate, cpu_s_per_s, known, state.observed_at_ms, _tick_ms(state))
 
 
 def _tick_ms(state: TableState) -> int:
