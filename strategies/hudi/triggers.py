@@ -7,9 +7,8 @@ is. They only need the timeline, which each commit of Hudi loads anyway.
 Source: ScheduleCompactionActionExecutor.needCompact and CompactionUtils of Hudi 1.2.0.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, HudiState, Instant, last_completed
@@ -127,15 +126,11 @@ class TimeElapsed(HudiTrigger):
 class _NumTimeTrigger(HudiTrigger):
     commits: int = DEFAULT_COMMITS
     elapsed_ms: int = DEFAULT_ELAPSED_MS
-    combine: ClassVar[Callable[[Iterable[bool]], bool]]
 
     def __post_init__(self) -> None:
-        self._conditions()  # each checks its own field
+        self._triggers()  # each checks its own field
 
-    def due(self, state: TableState, memory: RuleMemory) -> bool:
-        return type(self).combine(trigger.due(state, memory) for trigger in self._conditions())
-
-    def _conditions(self) -> tuple[Trigger, Trigger]:
+    def _triggers(self) -> tuple[Trigger, Trigger]:
         return NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
 
 
@@ -146,7 +141,8 @@ class NumOrTime(_NumTimeTrigger):
     Both count from the request of the last completed compaction.
     """
 
-    combine = any
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        return any(trigger.due(state, memory) for trigger in self._triggers())
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,4 +152,5 @@ class NumAndTime(_NumTimeTrigger):
     Both count from the request of the last completed compaction.
     """
 
-    combine = all
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        return all(trigger.due(state, memory) for trigger in self._triggers())
