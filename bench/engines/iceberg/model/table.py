@@ -124,7 +124,7 @@ class IcebergTableModel:
 
     def _commit_merge(self, spec: CommitSpec, tag: Tag, contents: Contents) -> Version:
         """Like any commit, it also drops delete files that are older than all data of the table."""
-        scanned = self._scanned
+        files_count, rows = self._scanned
         touched = {place: left for place, (_, left) in contents.commit(spec).items()}
         merged = self._merges.of(spec, touched, contents, self._sequence_number + 1)
         for run in merged.added:
@@ -133,15 +133,9 @@ class IcebergTableModel:
             contents.replace(one.gone, one.made, one.new_rows, one.keys)
         gone, dropped = merged.removed, merged.removed_deletes
         if self.ledger.delete_files:
-            threads = max(_WORKER_THREADS_MIN, self._cores.writer)
-            dropped += self._dropped_by_commit(merged.data, gone, frozenset(dropped), threads)
-        if self.ledger.delete_files or merged.deletes:
-            self._scans.clear()
-        for scan in self._scans.values():
-            scan.remove(gone)
-            scan.add(Files(merged.data), ())
+            dropped += self._dropped_by_commit(merged.data, gone, dropped, self._cores.writer)
+        self._update_scans(merged.data, gone, merged.deletes)
         version = self._snapshot(tag, "overwrite", merged.data, merged.deletes, gone, dropped)
-        files_count, rows = scanned
         return replace(
             version, work=replace(version.work, scanned_files_count=files_count, scanned_rows=rows)
         )
@@ -175,16 +169,10 @@ class IcebergTableModel:
             self._sequence_number = max((file.sequence_number for file in change.added), default=1) - 1
         commits = RecordedCommits(self.ledger, rows, self._maker, self._spec.schema, self._coefficients)
         made = commits.snapshot(spec, change, self._sequence_number + 1)
-        has_deletes = bool(self.ledger.delete_files or made.deletes)
-        version = self._snapshot(
+        self._update_scans(made.data, made.removed, made.deletes)
+        return self._snapshot(
             tag, change.operation, made.data, made.deletes, made.removed, made.removed_deletes
         )
-        if has_deletes:
-            self._scans.clear()
-        for scan in self._scans.values():
-            scan.remove(made.removed)
-            scan.add(Files(made.data), ())
-        return version
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         if isinstance(action, Rewrite):
@@ -257,13 +245,8 @@ class IcebergTableModel:
         if not gone and not dropped and not positions:
             return ()
         if gone and self.ledger.delete_files:
-            threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
-            dropped += self._dropped_by_commit(outputs, gone, frozenset(dropped), threads)
-        if self.ledger.delete_files or positions:
-            self._scans.clear()
-        for scan in self._scans.values():
-            scan.remove(gone)
-            scan.add(Files(outputs), ())
+            dropped += self._dropped_by_commit(outputs, gone, dropped, self._cores.compactor)
+        self._update_scans(outputs, gone, positions)
         return (self._snapshot(tag, "replace", outputs, positions, gone, dropped),)
 
     def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
@@ -280,16 +263,27 @@ class IcebergTableModel:
         rows.replace(replacement.files, outputs)
         return outputs
 
+    def _update_scans(
+        self, data: Collection[Run[IcebergDataFile]], gone: Collection[Run[IcebergDataFile]],
+        deletes: Collection[IcebergDeleteFile],
+    ) -> None:  # fmt: skip
+        """Before a snapshot that replaces files: scans of a table with deletes are made anew."""
+        if self.ledger.delete_files or deletes:
+            self._scans.clear()
+        for scan in self._scans.values():
+            scan.remove(gone)
+            scan.add(Files(data), ())
+
     def _dropped_by_commit(
         self, added: Collection[Run[IcebergDataFile]], gone: Collection[Run[IcebergDataFile]],
-        dropped: Collection[str], threads: int,
+        dropped: Iterable[str], cores: int,
     ) -> list[str]:  # fmt: skip
         """Delete files that the commit drops beyond those that are `dropped` anyway."""
-        live, gone_counts = self.ledger.data_files, _file_counts(gone)
+        named, live, gone_counts = frozenset(dropped), self.ledger.data_files, _file_counts(gone)
         left = (run for run in live.runs if gone_counts.get(run.origin, 0) < live.count_of(run.origin))
-        deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in dropped)
+        deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in named)
         numbers = (run.first.data_sequence_number for run in chain(left, added))
-        return self._metadata.first_deletes(below_oldest(numbers, deletes), threads)
+        return self._metadata.first_deletes(below_oldest(numbers, deletes), max(_WORKER_THREADS_MIN, cores))
 
     def _snapshot(
         self, tag: Tag, operation: str, data: Collection[Run[IcebergDataFile]] = (),
