@@ -12,7 +12,7 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
 
-from bench.engines.contract import CATALOG_KINDS, EngineSettings
+from bench.engines.contract import CATALOG_KINDS, TABLE_ID, EngineSettings
 from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH, is_below, is_named_after
 from bench.engines.iceberg.table_files import delete_below, folders_of
 from bench.engines.journal import Journal
@@ -75,6 +75,11 @@ class Catalog:
     is_shared_table: bool = False
 
     @property
+    def table(self) -> str:
+        """The full name of the table in the namespace."""
+        return f"{self.name}.{self.namespace}.{TABLE_ID}"
+
+    @property
     def is_default(self) -> bool:
         """The default catalog is deleted with its folder."""
         return self.journal is None and self.properties.keys().isdisjoint(CATALOG_KINDS)
@@ -123,8 +128,8 @@ class Catalog:
             self.journal.note(self.namespace)
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.name}.{self.namespace}")
 
-    def drop_table(self, spark: SparkSession, table: str) -> None:
-        """Drop a table and, if the catalog is shared, its files and the namespace.
+    def drop_table(self, spark: SparkSession) -> None:
+        """Drop the table and, if the catalog is shared, its files and the namespace.
 
         In the default catalog files stay until its folder is deleted: a purge by Spark takes a second. A
         namespace with another table, which is then somebody else's, cannot be dropped and stays noted.
@@ -133,18 +138,17 @@ class Catalog:
         folders and their FileIO, so that they can still be deleted if this process is killed in between.
         Raises EngineError for folders that may be somebody else's, before anything is dropped.
         """
-        full_name = f"{self.name}.{self.namespace}.{table}"
         if self.is_default:
-            spark.sql(f"DROP TABLE IF EXISTS {full_name}")
+            spark.sql(f"DROP TABLE IF EXISTS {self.table}")
             return
         gateway: Any = spark.sparkContext._gateway
-        if spark.catalog.tableExists(full_name):
-            loaded = java_table(spark, full_name)
+        if spark.catalog.tableExists(self.table):
+            loaded = java_table(spark, self.table)
             io, folders = loaded.io(), folders_of(loaded)
             self._check_own(folders, str(loaded.location()))
             if self.journal is not None:
                 self.journal.note(self.namespace, (io.getClass().getName(), *folders))
-            spark.sql(f"DROP TABLE {full_name} PURGE")
+            spark.sql(f"DROP TABLE {self.table} PURGE")
             delete_below(gateway, io, folders)
         elif self.journal is not None and (noted := self.journal.details(self.namespace)):
             implementation, *left = noted
@@ -179,7 +183,7 @@ class Catalog:
         util = java_class(spark, "org.apache.iceberg.CatalogUtil")
         return util.loadFileIO(implementation, properties, spark._jsc.hadoopConfiguration())
 
-    def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
+    def loader(self, spark: SparkSession) -> Callable[[], Table]:
         """Returns a function that loads the table with PyIceberg, from SQLite or where Spark finds it."""
         if self.is_default:
             catalog = load_catalog(
@@ -188,10 +192,10 @@ class Catalog:
                 uri=f"sqlite:///{self._sqlite}{self._waiting}",
                 warehouse=self._warehouse,
             )
-            return lambda: catalog.load_table(f"{self.namespace}.{table}")
+            return lambda: catalog.load_table(f"{self.namespace}.{TABLE_ID}")
 
         def load() -> Table:
-            loaded = java_table(spark, f"{self.name}.{self.namespace}.{table}")
+            loaded = java_table(spark, self.table)
             location = loaded.operations().current().metadataFileLocation()
             return StaticTable.from_metadata(
                 location, {**self.properties, **_io_properties(spark, loaded, location)}

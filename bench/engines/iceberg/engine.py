@@ -103,12 +103,13 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         compaction_memory_bytes: int | None = None,
     ) -> None:
         self._catalog, self._compaction_memory_bytes = catalog, compaction_memory_bytes
-        name = f"{catalog.name}.{catalog.namespace}.{TABLE_ID}"
         ledger = iceberg_ledger(
             spec.target_file_size_bytes, table_properties(spec), stream_epoch_ms=spec.stream_epoch_ms
         )
-        super().__init__(spark, meter, name, spec, ledger, PLANNING, ScanReader(_list_files, _opened))
-        self._load = catalog.loader(spark, TABLE_ID)
+        super().__init__(
+            spark, meter, catalog.table, spec, ledger, PLANNING, ScanReader(_list_files, _opened)
+        )
+        self._load = catalog.loader(spark)
         self._metadata = IcebergReader(self._load, self._stored_bytes)
 
     @property
@@ -237,7 +238,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
 
     def _drop(self) -> None:
         self.close()
-        self._catalog.drop_table(self._spark, TABLE_ID)
+        self._catalog.drop_table(self._spark)
 
     def _read(self, at_ms: int) -> TableReading:
         """Others may delete files and folders meanwhile, if they work on the table too."""
@@ -304,7 +305,7 @@ def drop_tables(settings: EngineSettings) -> None:
         for namespace in catalog.journal.names() if catalog.journal else ():
             try:
                 _check_made_by_run(namespace, catalog)
-                replace(catalog, namespace=namespace).drop_table(spark, TABLE_ID)
+                replace(catalog, namespace=namespace).drop_table(spark)
             except (EngineError, Py4JError, PySparkException) as error:
                 problems.append(f"{namespace}: {one_line(error)}")
     finally:

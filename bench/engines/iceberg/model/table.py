@@ -123,7 +123,7 @@ class IcebergTableModel:
         return version, ()
 
     def _commit_merge(self, spec: CommitSpec, tag: Tag, contents: Contents) -> Version:
-        """Like any commit, it also drops delete files that are older than all data of the table."""
+        """Like a rewrite, it also drops delete files that are older than all data of the table."""
         files_count, rows = self._scanned
         touched = {place: left for place, (_, left) in contents.commit(spec).items()}
         merged = self._merges.of(spec, touched, contents, self._sequence_number + 1)

@@ -22,7 +22,7 @@ def test_metadata_is_read_with_what_the_catalog_has_vended(tmp_path, monkeypatch
     monkeypatch.setattr(catalogs.StaticTable, "from_metadata", lambda location, known: (location, known))
     given = {"type": "rest", "s3.access-key-id": "given", "s3.region": "x"}
     monkeypatch.setattr(catalogs, "_vended", lambda spark, io, location: {"s3.session-token": location[:5]})
-    load = Catalog(tmp_path, "mine", "bench_r1", given).loader(None, "orders")
+    load = Catalog(tmp_path, "mine", "bench_r1", given).loader(None)
     location, known = load()
     assert location == "s3://bucket/orders/metadata/v3.json"
     assert known == {"type": "rest", "s3.region": "x", **vended, "s3.session-token": "s3://"}
@@ -93,13 +93,13 @@ def catalog(tmp_path):
 def test_a_folder_that_the_catalog_has_set_for_all_tables_is_not_deleted(spark, catalog, key):
     spark.location, spark.properties = OWN, {key: "s3://b/shared"}
     with refused("not-ours", "s3://b/shared"):
-        catalog.drop_table(spark, "orders")
+        catalog.drop_table(spark)
     assert (spark.deleted, spark.ran, catalog.journal.names()) == ([], [], [])
 
 
 def test_what_is_below_the_location_of_a_table_is_deleted_whatever_its_name(spark, catalog):
     spark.location, spark.properties = "s3://b/6f0d", {"write.metadata.path": "s3://m/bench_r1/orders"}
-    catalog.drop_table(spark, "orders")
+    catalog.drop_table(spark)
     assert spark.deleted == ["s3://b/6f0d/data", "s3://m/bench_r1/orders", "s3://b/6f0d"]
 
 
@@ -107,7 +107,7 @@ def test_what_is_below_the_location_of_a_table_is_deleted_whatever_its_name(spar
 def test_a_noted_folder_without_the_name_of_the_namespace_is_not_deleted(spark, catalog, noted):
     catalog.journal.note("bench_r1", (S3_FILE_IO, OWN, noted))
     with refused("not-ours", noted):
-        catalog.drop_table(spark, "orders")
+        catalog.drop_table(spark)
     assert spark.deleted == []
     assert catalog.journal.names() == ["bench_r1"]
 
@@ -116,7 +116,7 @@ def test_a_noted_folder_without_the_name_of_the_namespace_is_not_deleted(spark, 
 def test_noted_files_are_deleted_by_a_file_io_of_iceberg_or_of_the_catalog(spark, catalog, implementation):
     hive = "s3://b/lake/bench_r1.db/orders"
     catalog.journal.note("bench_r1", (implementation, OWN, hive))
-    catalog.drop_table(spark, "orders")
+    catalog.drop_table(spark)
     assert spark.deleted == [OWN, hive]
     assert catalog.journal.names() == []
 
