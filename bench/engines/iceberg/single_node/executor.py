@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import ClassVar
 
 from pyiceberg.manifest import DataFile, ManifestEntry
 from pyiceberg.table import Table
@@ -58,8 +59,8 @@ class SingleNode:
     cores: int
     memory_bytes: int
     meter: Meter
-    capabilities: frozenset[str] = SINGLE_NODE_CAPABILITIES
-    planning: Planning = PLANNING
+    capabilities: ClassVar[frozenset[str]] = SINGLE_NODE_CAPABILITIES
+    planning: ClassVar[Planning] = PLANNING
     _entries: EntryReader = field(default_factory=EntryReader)
 
     @cached_property
@@ -174,38 +175,25 @@ def _entries_of(paths: Iterable[str], live: LiveEntries, writer: Writer) -> list
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
-    """A piece as `pack` takes it."""
-
-    piece: Piece
-    size_bytes: int
-    count: int = 1
-
-    def slice(self, begin: int, end: int) -> "_Weighed":
-        return self
-
-
 def _tasks(entries: Sequence[ManifestEntry], target_bytes: int, lookback: int) -> Iterator[list[Piece]]:
     """Pieces of at most `target_bytes` together, each for one new file, packed as Iceberg packs scan tasks.
 
     Delete files do not count: here each is read once, not with every data file that it applies to.
     """
     pieces = [piece for entry in entries for piece in _pieces(entry, target_bytes)]
-    for packed in pack(pieces, lambda one: one.size_bytes, target_bytes, lookback, largest_first=True):
-        yield [one.piece for one in packed]
+    return pack(pieces, lambda piece: piece.size_bytes, target_bytes, lookback, largest_first=True)
 
 
-def _pieces(entry: ManifestEntry, target_bytes: int) -> list[_Weighed]:
+def _pieces(entry: ManifestEntry, target_bytes: int) -> list[Piece]:
     """The whole file, or its row groups if it is larger than `target_bytes`."""
     file = entry.data_file
     if file.file_size_in_bytes <= target_bytes:
-        return [_Weighed(Piece(entry), file.file_size_in_bytes)]
+        return [Piece(entry, file.file_size_in_bytes)]
     metadata = footer(file.file_path)
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     ends = pairwise(accumulate((group.num_rows for group in groups), initial=0))
     sizes = [sum(group.column(c).total_compressed_size for c in range(group.num_columns)) for group in groups]
-    return [_Weighed(Piece(entry, *rows), size) for rows, size in zip(ends, sizes, strict=True)]
+    return [Piece(entry, size_bytes, *rows) for rows, size_bytes in zip(ends, sizes, strict=True)]
 
 
 def _bytes_per_row(piece: Piece) -> float:
@@ -218,7 +206,8 @@ def _bytes_per_row(piece: Piece) -> float:
 def _conversion(writer: Writer, entries: Sequence[ManifestEntry], deletes: Deletes) -> Iterator[DataFile]:
     """A position delete file for each data file with a deleted row."""
     database = writer.database
-    found = deleted_positions([Piece(entry) for entry in entries], deletes, writer.schema)
+    pieces = [Piece(entry, entry.data_file.file_size_in_bytes) for entry in entries]
+    found = deleted_positions(pieces, deletes, writer.schema)
     database.run(f"CREATE OR REPLACE TEMP TABLE converted AS {found}")
     by_path = {local_path(entry.data_file.file_path): entry.data_file for entry in entries}
     for (path,) in database.run(f"SELECT DISTINCT {FILE} FROM converted ORDER BY 1"):

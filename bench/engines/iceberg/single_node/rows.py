@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pyiceberg.manifest import DataFileContent, ManifestEntry
 from pyiceberg.partitioning import PartitionSpec
@@ -28,11 +29,17 @@ POSITION_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A data file, or its rows from position `first_row` to before `end_row`."""
+    """A data file, or its rows from position `first_row` to before `end_row`, and the bytes of these."""
+
+    count: ClassVar[int] = 1  # `pack` takes items that may stand for several equal ones
 
     entry: ManifestEntry
+    size_bytes: int
     first_row: int = 0
     end_row: int | None = None
+
+    def slice(self, begin: int, end: int) -> "Piece":
+        return self
 
     @property
     def location(self) -> str:
