@@ -18,7 +18,7 @@ from pyiceberg.types import NestedField
 from bench.engines.contract import TAG_PROPERTY, Tag
 from bench.engines.iceberg.manifests import LiveFile, RecordedEntry, entries_of, key_column
 from bench.engines.iceberg.model.files import KINDS
-from bench.engines.iceberg.state import TARGET_FILE_SIZE, decoding, manifests_of, target_bytes_of
+from bench.engines.iceberg.state import decoding, manifests_of, target_bytes_of
 from bench.errors import ScenarioError
 from bench.text import counted
 from strategies.iceberg.files import IcebergDeleteFile
@@ -61,7 +61,7 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
         table_keys={"format_version": version},
         columns_count=len(table.schema().fields),
         partition_columns=tuple(field.name for field in table.spec().fields),
-        target_file_size_bytes=target_bytes_of(table.properties.get(TARGET_FILE_SIZE)),
+        target_file_size_bytes=target_bytes_of(table.properties),
         from_ms=times_ms[0],
         until_ms=times_ms[-1],
         hit_share=hit_share,

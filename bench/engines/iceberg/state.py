@@ -167,7 +167,7 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> Iceberg
     is empty, since metadata does not say what a compaction cost. Nothing but metadata is read. Raises
     ValueError if the target file size is not a number or a file is listed twice.
     """
-    target_bytes = target_bytes_of(table.properties.get(TARGET_FILE_SIZE))
+    target_bytes = target_bytes_of(table.properties)
     first_ms = min((s.timestamp_ms for s in table.metadata.snapshots), default=now_ms)
     times_ms = {s.snapshot_id: s.timestamp_ms - first_ms for s in table.metadata.snapshots}
     ledger = iceberg_ledger(target_bytes, table.properties, table.spec().spec_id, stream_epoch_ms=first_ms)
@@ -176,7 +176,8 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> Iceberg
     return ledger.state(max(now_ms - first_ms, 0))
 
 
-def target_bytes_of(value: str | None) -> int:
+def target_bytes_of(properties: Mapping[str, str]) -> int:
+    value = properties.get(TARGET_FILE_SIZE)
     if value is None:
         return DEFAULT_TARGET_BYTES
     try:

@@ -54,7 +54,7 @@ class FileMaker:
 
     def recorded(self, file: RecordedFile, sequence_number: int) -> IcebergDataFile:
         """A data file of an imported table."""
-        keys = _bounds(file.keys)
+        keys = bounds_of(file.keys)
         return _data_file(
             recorded_path(file.id), file.size_bytes, file.rows, file.partition, sequence_number, keys
         )
@@ -65,7 +65,7 @@ class FileMaker:
         """A delete file of an imported table; `data_file` is the only one that it applies to, or None."""
         return IcebergDeleteFile(
             recorded_path(file.id), file.size_bytes, file.rows, file.partition, sequence_number,
-            referenced_data_file=data_file, key_bounds=_bounds(file.keys), kind=KINDS[file.content],
+            referenced_data_file=data_file, key_bounds=bounds_of(file.keys), kind=KINDS[file.content],
         )  # fmt: skip
 
     def position_deletes(self, file: IcebergDataFile, rows: int, sequence_number: int) -> IcebergDeleteFile:
@@ -73,14 +73,9 @@ class FileMaker:
         path = f"{file.path.removesuffix('.parquet')}-delete-{self._number():08}.parquet"
         return self._position_deletes(path, file, rows, sequence_number)
 
-    def merged_deletes(self, file: IcebergDataFile, rows: int, sequence_number: int) -> IcebergDeleteFile:
+    def written_deletes(self, file: IcebergDataFile, rows: int, sequence_number: int) -> IcebergDeleteFile:
         """A delete file for rows of one data file, as writers name it."""
         return self._position_deletes(self._path("-deletes"), file, rows, sequence_number)
-
-    def file_of_keys(
-        self, rows: int, partition: str, keys: KeyRange | None, sequence_number: int
-    ) -> IcebergDataFile:
-        return self.data_file(rows, partition, _bounds(keys), sequence_number)
 
     def commit(
         self, spec: CommitSpec, sequence_number: int
@@ -100,8 +95,7 @@ class FileMaker:
             for run, rows in zip(files, deleted, strict=True):
                 data.append((run.first, run.first.rows - rows))
                 if rows:
-                    path = self._path("-deletes")
-                    deletes.append(self._position_deletes(path, run.first, rows, sequence_number))
+                    deletes.append(self.written_deletes(run.first, rows, sequence_number))
         return data, deletes
 
     def new_files(
@@ -111,7 +105,7 @@ class FileMaker:
         return [self._data_files(files, partition, sequence_number) for files in file_runs(spec, rows, count)]
 
     def _data_files(self, files: FileRun, partition: str, sequence_number: int) -> Run[IcebergDataFile]:
-        first = self.data_file(files.rows, partition, _bounds(files.keys), sequence_number)
+        first = self.data_file(files.rows, partition, bounds_of(files.keys), sequence_number)
         if files.count == 1:
             return first
         number, self._next = self._next - 1, self._next + files.count - 1
@@ -126,7 +120,7 @@ class FileMaker:
             own_rows, path = even_share(rows, index, count), self._path("-deletes")
             yield IcebergDeleteFile(
                 path, round(equality_bytes(own_rows)), own_rows, shape.partition, number,
-                key_bounds=_bounds(keys), kind=DeleteKind.EQUALITY,
+                key_bounds=bounds_of(keys), kind=DeleteKind.EQUALITY,
             )  # fmt: skip
 
     def _position_deletes(
@@ -163,7 +157,7 @@ def keys_of(file: IcebergDataFile) -> KeyRange | None:
 def span_of(runs: Iterable[Run[IcebergDataFile]]) -> KeyBounds | None:
     """The range of the keys of all files; None if any is unknown."""
     ends = (ends_of_keys(keys_of(run.first), run.key_step, run.count) for run in runs)
-    return _bounds(span_of_ranges(itertools.chain.from_iterable(ends)))
+    return bounds_of(span_of_ranges(itertools.chain.from_iterable(ends)))
 
 
 def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list[int]:
@@ -179,5 +173,5 @@ def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list
     return [end - start for start, end in itertools.pairwise(shares)] + [0] * (len(rows) - count)
 
 
-def _bounds(keys: KeyRange | None) -> KeyBounds | None:
+def bounds_of(keys: KeyRange | None) -> KeyBounds | None:
     return None if keys is None else KeyBounds(*keys)

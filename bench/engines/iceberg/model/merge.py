@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from bench.engines.contract import TableSpec
 from bench.engines.iceberg.ledger import IcebergLedger
-from bench.engines.iceberg.model.files import FileMaker, keys_of
+from bench.engines.iceberg.model.files import FileMaker, bounds_of, keys_of
 from bench.engines.iceberg.table_keys import MERGE_ON_READ
 from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.key_ranges import KeyRange, ends_of_keys, ranges_of_rows, span_of_ranges
@@ -84,7 +84,7 @@ class MergeMaker:
         for shape in spec.partitions:
             merged.added += self._new_files(spec, shape, number)
         merged.deletes = [
-            self._maker.merged_deletes(run.first, run.first.rows - left, number) for run, left in touched
+            self._maker.written_deletes(run.first, run.first.rows - left, number) for run, left in touched
         ]
         marked = {run.first.path for run, _ in touched}
         deletes = self._ledger.delete_files.items()
@@ -105,9 +105,9 @@ class MergeMaker:
             replaced, own_rows = gone.get(partition, []), new_rows.get(partition, 0)
             keys = ranges_of_rows(spec, own_rows, 1) if own_rows else []
             old = (ends_of_keys(keys_of(run.first), run.key_step, run.count) for run in replaced)
-            span = span_of_ranges([*(ends for pair in old for ends in pair), *keys])
+            span = bounds_of(span_of_ranges([*(ends for pair in old for ends in pair), *keys]))
             rows = self._task_rows(partition, contents.kept(replaced) + own_rows)
-            made = [self._maker.file_of_keys(count, partition, span, number) for count in rows]
+            made = [self._maker.data_file(count, partition, span, number) for count in rows]
             merged.rewritten.append(Rewritten(replaced, made, own_rows, keys))
         return merged
 
