@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from py4j.java_gateway import is_instance_of
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
@@ -177,7 +178,8 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite, tag: T
     """Replace the old files by the new ones in one commit, validated against the planned snapshot.
 
     New data files keep the sequence number of that snapshot, so that deletes committed since then still
-    apply. After a conflict the new files are deleted, unless it is unknown whether the commit succeeded.
+    apply. After a conflict the new files are deleted. They stay after errors that leave it unknown whether
+    the commit succeeded, such as a lost connection to the catalog.
     """
     if not (staged.old_files or staged.old_deletes or staged.new_deletes):
         return  # Iceberg refuses a commit without files
@@ -189,9 +191,21 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite, tag: T
         else:
             _with_files(table.newRewrite(), staged, staged.new_deletes, tag).commit()
     except (Py4JJavaError, ValueError) as error:
-        if "CommitStateUnknownException" not in str(error):
+        if _is_not_committed(spark, error):
             _delete(table, (*staged.new_files, *staged.new_deletes))
         raise
+
+
+def _is_not_committed(spark: SparkSession, error: Py4JJavaError | ValueError) -> bool:
+    """Whether nothing was committed, by an error of ours or one that Iceberg marks so.
+
+    Source: SnapshotProducer.commit and RewriteDataFilesCommitManager.commitOrClean of Iceberg 1.11.0.
+    """
+    if isinstance(error, ValueError):
+        return True
+    gateway: Any = spark.sparkContext._gateway
+    mark = "org.apache.iceberg.exceptions.CleanableFailure"
+    return bool(is_instance_of(gateway, error.java_exception, mark))
 
 
 def _check_vectors(spark: SparkSession, table: Any, staged: StagedRewrite) -> None:

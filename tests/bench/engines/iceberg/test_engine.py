@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from engine_streams import batches, commit_all, content_of, execute, files, plan, rewrite, snapshots
@@ -10,6 +11,7 @@ from pyspark.sql import functions
 
 from bench.engines.contract import Batch, TableSpec
 from bench.engines.iceberg import catalog as catalogs
+from bench.engines.iceberg import rewrite as rewrites
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.journal import Journal
@@ -195,6 +197,24 @@ def test_a_rewrite_that_fails_leaves_no_files_of_its_own(engine, log, workshop):
     execute(engine, plan(Compact()), 60_000)
     assert engine.complete(ticket, 120_000).status == "failed"
     assert not staged & stored(workshop)
+
+
+def test_of_a_rewrite_with_an_unknown_outcome_no_file_is_deleted(engine, log, spark, tmp_path, monkeypatch):
+    """An error after the catalog has the commit, e.g. of the connection, says nothing about the commit."""
+    stream = commit_all(engine, batches(log)[:2])
+    with_files = rewrites._with_files
+
+    def failing(*arguments):
+        def commit():
+            made.commit()
+            spark._jvm.java.lang.Integer.parseInt("no answer")
+
+        made = with_files(*arguments)
+        return SimpleNamespace(commit=commit)
+
+    monkeypatch.setattr(rewrites, "_with_files", failing)
+    assert execute(engine, rewrite(files(engine)[:4]), 60_000).status == "failed"
+    assert content_of(engine, stream, tmp_path / "dump").equal
 
 
 def test_rewrite_position_delete_files_without_deletes_is_a_noop(engine, log):
