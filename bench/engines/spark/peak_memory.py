@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from bench.engines.spark.jvm_threads import PROC
 from bench.engines.spark.session import java_class
+from bench.results.arithmetic import sum_of_known
 
 _RESET_PEAK = "5"  # proc_pid_clear_refs(5): the peak becomes the present size
 _KIB = 1024
@@ -36,17 +37,17 @@ class PeakRss:
         if not self._is_reset:
             return None
         try:
-            return sum(_peak_bytes(folder) for folder in self._folders)
+            return sum_of_known(map(_peak_bytes, self._folders))
         except OSError:  # a process has ended
             return None
 
 
-def _peak_bytes(folder: Path) -> int:
-    """VmHWM of /proc/<pid>/status, which is in KiB; 0 if the process has released its memory."""
+def _peak_bytes(folder: Path) -> int | None:
+    """VmHWM of /proc/<pid>/status, which is in KiB; None if the process has released its memory."""
     for line in (folder / "status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * _KIB
-    return 0
+    return None
 
 
 class PeakHeap:

@@ -53,6 +53,8 @@ def test_a_peak_is_in_bytes(tmp_path):
     peak.reset()
     assert (folder / "clear_refs").read_text() == "5"
     assert peak.read_bytes() == 123456 * 1024
+    (folder / "status").write_text("Name:\tjava\nState:\tZ (zombie)\n")
+    assert peak.read_bytes() is None  # it has released its memory
 
 
 @pytest.mark.spark
