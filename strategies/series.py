@@ -36,7 +36,7 @@ class Series(Generic[File]):
     def files(self) -> Sequence[File]:
         """The files themselves, made when they are first needed."""
         if self._files is None:
-            alike = {field.name: getattr(self.first, field.name) for field in fields(self.first)}
+            alike = self._alike()
             others = (self._file(index, alike) for index in range(1, self.count))
             self._files = [self.first, *others]
         return self._files
@@ -54,11 +54,10 @@ class Series(Generic[File]):
         return part
 
     def _at(self, index: int) -> File:
-        if not index:
-            return self.first
-        return self._file(
-            index, {field.name: getattr(self.first, field.name) for field in fields(self.first)}
-        )
+        return self._file(index, self._alike()) if index else self.first
+
+    def _alike(self) -> dict[str, Any]:
+        return {field.name: getattr(self.first, field.name) for field in fields(self.first)}
 
     def _file(self, index: int, alike: dict[str, Any]) -> File:
         """A file after the first one, given the fields of that one. `replace` would take twice as long."""

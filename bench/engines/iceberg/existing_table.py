@@ -61,7 +61,7 @@ class IcebergTable:
     table: Table
     snapshot: Snapshot | None
     state: IcebergState
-    branch: str = MAIN
+    branch: str
 
     @property
     def facts(self) -> TableFacts:
@@ -150,10 +150,10 @@ class IcebergTable:
 
     def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
         """The delete files that any commit of a rewrite drops, and with an option the dangling ones."""
-        number = self.snapshot.sequence_number if self.snapshot else None
+        number = 0 if self.snapshot is None else self.snapshot.sequence_number or 0
         if isinstance(action, Rewrite):
-            return dropped_by(preview, {}, self.state, number or 0).difference(action.removed_deletes)
-        return dropped_by(preview, action.options, self.state, number or 0)
+            return dropped_by(preview, {}, self.state, number).difference(action.removed_deletes)
+        return dropped_by(preview, action.options, self.state, number)
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Not for files of an older partition spec, which are shuffled by partition before the write."""

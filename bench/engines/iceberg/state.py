@@ -107,14 +107,15 @@ class IcebergReader:
         files = self._files.read(table, table.current_snapshot())
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
         expired_count = len(self._live_snapshots - {s.snapshot_id for s in table.metadata.snapshots})
-        versions, fresh_metadata = self._versions(new, table)
+        fresh = self._fresh_metadata(table)
+        versions = _versions(new, fresh, table.io)
         reading = TableReading(
             live={file.key: file for file in files},
             versions=_with_expired(versions, expired_count),
             data_bytes=self._stored_bytes(data_folder(table.location(), table.properties), table.io),
             metadata_bytes=self._stored_bytes(metadata_folder(table.location(), table.properties), table.io),
         )
-        self._seen_metadata.update(fresh_metadata)
+        self._seen_metadata.update(path for _, path in fresh)
         self._seen_snapshots.update(s.snapshot_id for s in new)
         self._live_snapshots = {s.snapshot_id for s in table.metadata.snapshots}
         self._snapshot_times += [(at_ms, s.timestamp_ms) for s in new]
@@ -125,29 +126,28 @@ class IcebergReader:
         newer = [time_ms for at_ms, time_ms in self._snapshot_times if at_ms >= keep_from_ms]
         return min(newer, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
 
-    def _versions(
-        self, snapshots: list[Snapshot], table: Table
-    ) -> tuple[tuple[Version, ...], frozenset[str]]:
-        """A version for each new snapshot, and one for each new table metadata file that has no snapshot.
-
-        With the paths of these table metadata files.
-
-        Each commit writes one table metadata file. Its bytes belong to the commit's first snapshot.
-        """
+    def _fresh_metadata(self, table: Table) -> list[tuple[int, str]]:
+        """When the table metadata files were written that no earlier reading has seen, and their paths."""
         log = [(entry.timestamp_ms, entry.metadata_file) for entry in table.metadata.metadata_log]
         log.append((table.metadata.last_updated_ms, table.metadata_location))
-        fresh = deque(
-            (time_ms, path) for time_ms, path in dict.fromkeys(log) if path not in self._seen_metadata
-        )
-        paths = frozenset(path for _, path in fresh)
-        versions: list[Version] = []
-        for snapshot in snapshots:
-            while fresh and fresh[0][0] < snapshot.timestamp_ms:
-                versions.append(_metadata_version(fresh.popleft()[1], table.io))
-            written = [fresh.popleft()[1]] if fresh else []
-            versions.append(_snapshot_version(snapshot, written, table.io))
-        versions += [_metadata_version(path, table.io) for _, path in fresh]
-        return tuple(versions), paths
+        return [(time_ms, path) for time_ms, path in dict.fromkeys(log) if path not in self._seen_metadata]
+
+
+def _versions(
+    snapshots: Iterable[Snapshot], metadata_files: Iterable[tuple[int, str]], io: FileIO
+) -> tuple[Version, ...]:
+    """A version for each snapshot, and one for each table metadata file that has no snapshot.
+
+    Each commit writes one table metadata file. Its bytes belong to the commit's first snapshot.
+    """
+    left, versions = deque(metadata_files), list[Version]()
+    for snapshot in snapshots:
+        while left and left[0][0] < snapshot.timestamp_ms:
+            versions.append(_metadata_version(left.popleft()[1], io))
+        written = [left.popleft()[1]] if left else []
+        versions.append(_snapshot_version(snapshot, written, io))
+    versions += [_metadata_version(path, io) for _, path in left]
+    return tuple(versions)
 
 
 def _with_expired(versions: tuple[Version, ...], count: int) -> tuple[Version, ...]:
