@@ -70,8 +70,8 @@ class ClusteringGroup:
 class ClusteringPlan:
     """The groups in their order, and the partitions noted for the next plan; None if nothing is noted."""
 
-    groups: tuple[ClusteringGroup, ...] = ()
-    missing_partitions: tuple[str, ...] | None = None
+    groups: tuple[ClusteringGroup, ...]
+    missing_partitions: tuple[str, ...] | None
 
 
 def clustering_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:

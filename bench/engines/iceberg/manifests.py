@@ -48,7 +48,7 @@ class ManifestFiles:
     """The files of a manifest that are not deleted, and the column ids that its equality deletes compare."""
 
     files: tuple[LiveFile, ...]
-    equality_ids: frozenset[tuple[int, ...]] = frozenset()
+    equality_ids: frozenset[tuple[int, ...]]
 
 
 def files_of(
@@ -84,7 +84,7 @@ class RecordedEntry:
     file: LiveFile
     added_number: int
     deleted_by: int | None
-    equality_ids: tuple[int, ...] = ()
+    equality_ids: tuple[int, ...]
 
 
 def entries_of(

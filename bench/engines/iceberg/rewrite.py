@@ -43,7 +43,7 @@ class StagedRewrite:
     new_deletes: tuple[Any, ...]
     snapshot_id: int
     sequence_number: int
-    vectors: frozenset[str] = frozenset()
+    vectors: frozenset[str]
 
 
 def stage_rewrite(spark: SparkSession, name: str, rewrite: Rewrite) -> StagedRewrite:
