@@ -122,10 +122,17 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         self._spark.sql(create_statement(self._name, self._spec, NAME, properties))
 
     def _own_paths(self) -> dict[str, str]:
-        """Folders for this table alone below those that the scenario sets for data and metadata."""
+        """Folders for this table alone below those that the scenario sets for data and metadata.
+
+        They are two even if the scenario sets one for both: what is stored is counted by folder.
+        """
         own, properties = f"{self._catalog.namespace}/{TABLE_ID}", self._spec.properties
-        paths = (path for path in (DATA_PATH, METADATA_PATH) if path in properties)
-        return {path: f"{properties[path].rstrip('/')}/{own}" for path in paths}
+        folders = {DATA_PATH: f"{own}/data", METADATA_PATH: f"{own}/metadata"}
+        return {
+            path: f"{properties[path].rstrip('/')}/{folder}"
+            for path, folder in folders.items()
+            if path in properties
+        }
 
     def _use(self) -> None:
         use_namespace(self._spark, self._catalog.name, self._catalog.namespace)

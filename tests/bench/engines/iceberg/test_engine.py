@@ -498,7 +498,7 @@ def test_a_catalog_that_outlives_the_run_is_left_as_it_was(opened, journal, log,
     assert journal.names() == ["bench_r1"]
     commit_all(engine, batches(log)[:2])
     table = engine.commit(batches(log)[2], 120_000).observed.table
-    data = tmp_path / "elsewhere" / "bench_r1" / "orders"
+    data = tmp_path / "elsewhere" / "bench_r1" / "orders" / "data"
     stored_bytes = sum(file.stat().st_size for file in data.rglob("*.parquet"))
     assert stored_bytes == table.storage_bytes - table.metadata_storage_bytes > 0
     (data / "of-a-step-that-failed.parquet").write_bytes(b"12345")
@@ -508,9 +508,12 @@ def test_a_catalog_that_outlives_the_run_is_left_as_it_was(opened, journal, log,
     assert (tmp_path / "warehouse" / "bench_r2" / "orders").is_dir()
 
 
-def test_folders_for_data_and_metadata_are_honoured_and_cleaned(opened, journal, log, tmp_path):
+@pytest.mark.parametrize(
+    "folders", [{"data": "fast", "metadata": "slow"}, {"data": "one", "metadata": "one"}], ids=["two", "one"]
+)
+def test_folders_for_data_and_metadata_are_honoured_and_cleaned(opened, journal, log, tmp_path, folders):
     elsewhere = tmp_path / "elsewhere"
-    paths = {f"write.{kind}.path": (elsewhere / kind).as_uri() for kind in ("data", "metadata")}
+    paths = {f"write.{kind}.path": (elsewhere / folder).as_uri() for kind, folder in folders.items()}
     properties = {
         "type": "jdbc", "uri": f"jdbc:sqlite:{tmp_path}/catalog.db", "jdbc.schema-version": "V1",
         "warehouse": (tmp_path / "warehouse").as_uri(),
@@ -521,7 +524,7 @@ def test_folders_for_data_and_metadata_are_honoured_and_cleaned(opened, journal,
     table = engine.commit(batches(log)[2], 120_000).observed.table
     data_bytes = table.storage_bytes - table.metadata_storage_bytes
     for kind, size_bytes in (("data", data_bytes), ("metadata", table.metadata_storage_bytes)):
-        stored = (elsewhere / kind / "bench_r1" / "orders").rglob("[!.]*")
+        stored = (elsewhere / folders[kind] / "bench_r1" / "orders" / kind).rglob("[!.]*")
         assert sum(file.stat().st_size for file in stored if file.is_file()) == size_bytes > 0
     engine.drop()
     assert not [path for path in elsewhere.rglob("*") if path.is_file()]
@@ -533,7 +536,7 @@ def test_files_of_a_purge_that_was_interrupted_are_deleted_later(opened, journal
     engine = opened("killed", journal=journal, table={"write.data.path": data.as_uri()})
     engine.create()
     commit_all(engine, batches(log)[:2])
-    (data / "bench_r1" / "orders" / "of-a-step-that-failed.parquet").write_bytes(b"12345")
+    (data / "bench_r1" / "orders" / "data" / "of-a-step-that-failed.parquet").write_bytes(b"12345")
 
     def killed(*arguments):
         raise RuntimeError
