@@ -101,7 +101,7 @@ class Amoro(Planner):
         due = _necessary(evaluated, settings, clocks)
         split = splitter(amoro_index(table), settings, self.full_sort_columns)
         figures = self._figures(evaluated, due, settings, split)
-        plan = None
+        plan: Plan | None = None
         # Amoro runs one process at a time for each table.
         if settings.is_enabled and not table.pending and not note.has_judged(table.version):
             note = self._refreshed(note, table, settings, clocks, due)
