@@ -73,10 +73,7 @@ class SingleNode:
             raise ValueError("this executor runs explicit rewrites only")
         table = self.load()
         _check_supported(table)
-        snapshot = table.current_snapshot()
-        if snapshot is None:
-            raise ValueError("the table has no snapshot")
-        live = self._entries.read(table, snapshot)
+        live = self._entries.read(table)
         writer, added = Writer.of(self._database, table), list[DataFile]()
         try:
             for group in action.groups:
@@ -88,7 +85,7 @@ class SingleNode:
         replaced = frozenset(path for group in action.groups for path in group.paths)
         converted = frozenset(path for group in action.groups for path in group.convert_paths)
         removed = replaced | frozenset(action.removed_deletes)
-        return Replacement(table, snapshot, removed, tuple(added), converted)
+        return Replacement(table, live.snapshot, removed, tuple(added), converted)
 
     def execute(self, action: Action, prepared: Replacement | None, tag: Tag) -> None:
         if prepared is None:

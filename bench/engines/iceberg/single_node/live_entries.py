@@ -32,12 +32,16 @@ class LiveEntries:
 
 
 class EntryReader:
-    """Reads the live entries of a table's snapshots; keeps those of the manifests of the last one."""
+    """Reads the live entries of a table; keeps those of the manifests of the last snapshot it has read."""
 
     def __init__(self) -> None:
         self._manifests: dict[str, Mapping[str, ManifestEntry]] = {}
 
-    def read(self, table: Table, snapshot: Snapshot) -> LiveEntries:
+    def read(self, table: Table) -> LiveEntries:
+        """The entries of the table as it was loaded. Raises ValueError without a snapshot."""
+        snapshot = table.current_snapshot()
+        if snapshot is None:
+            raise ValueError("the table has no snapshot")
         manifests = snapshot.manifests(table.io)
         self._manifests = {
             m.manifest_path: self._manifests.get(m.manifest_path) or _entries(m, table.io) for m in manifests

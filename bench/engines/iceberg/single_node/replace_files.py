@@ -108,10 +108,8 @@ def delete_files(table: Table, locations: Iterable[str]) -> None:
 
 
 def _commit_once(table: Table, replacement: Replacement, entries: EntryReader, tag: Tag) -> None:
-    head = table.current_snapshot()
-    if head is None:
-        raise ValueError("the table has no snapshot")
-    live = entries.read(table, head)
+    live = entries.read(table)
+    head = live.snapshot
     removed = _removed(live, replacement)
     removed += _outdated(live, removed, replacement.planned if replacement.added else head)
     gone = frozenset(entry.data_file.file_path for entry in removed)
