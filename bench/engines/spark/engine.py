@@ -39,7 +39,7 @@ from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
-from bench.errors import EngineError
+from bench.errors import EngineError, first_error
 from bench.results.records import RoleId
 from bench.results.values import NO_COST, CommitWork, Cost, MaintenanceWork, RewriteWork, Session
 from strategies.plan import Action, Plan, Rewrite
@@ -444,7 +444,7 @@ def conflict_in(text: str, conflicts: Iterable[str]) -> str | None:
 def one_line(error: Exception) -> str:
     """A Java or Spark error without its stack trace: its first line, and that of its root cause."""
     if not isinstance(error, Py4JJavaError):
-        return str(error).splitlines()[0]
+        return first_error(error)
     chain = [error.java_exception]
     while (cause := chain[-1].getCause()) is not None:
         chain.append(cause)

@@ -38,6 +38,7 @@ from bench.engines.iceberg.single_node.written_files import Writer
 from bench.engines.iceberg.table_keys import SINGLE_NODE_CAPABILITIES
 from bench.engines.spark.meter import Measured, Meter
 from bench.engines.tickets import Planning
+from bench.errors import first_error
 from strategies.iceberg.packing import pack
 from strategies.iceberg.scan_tasks import lookback_of
 from strategies.plan import Action, FileGroup, Rewrite
@@ -81,7 +82,7 @@ class SingleNode:
                     added.append(file)
         except Exception as error:
             delete_files(table, (file.file_path for file in added))
-            raise ValueError(str(error)) from error
+            raise ValueError(first_error(error)) from error
         replaced = frozenset(path for group in action.groups for path in group.paths)
         converted = frozenset(path for group in action.groups for path in group.convert_paths)
         removed = replaced | frozenset(action.removed_deletes)

@@ -54,6 +54,7 @@ from bench.engines.iceberg.single_node.live_entries import (
     sequence_number,
 )
 from bench.engines.iceberg.single_node.rows import POSITION_COLUMNS
+from bench.errors import first_error
 from strategies.grouping import by_key
 
 _RETRIES = 4  # commit.retry.num-retries of Iceberg
@@ -97,7 +98,7 @@ def commit_replacement(replacement: Replacement, entries: EntryReader, tag: Tag)
         raise ValueError(f"whether the rewrite was committed is unknown: {error}") from error
     except Exception as error:
         delete_files(table, (file.file_path for file in replacement.added))
-        raise ValueError(str(error)) from error
+        raise ValueError(first_error(error)) from error
 
 
 def delete_files(table: Table, locations: Iterable[str]) -> None:

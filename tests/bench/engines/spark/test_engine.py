@@ -159,3 +159,7 @@ def java_error(*told):
 )
 def test_an_error_of_java_is_told_with_what_caused_it(told, line):
     assert one_line(java_error(*told)) == line
+
+
+def test_an_error_without_a_text_is_told_by_its_class():
+    assert one_line(MemoryError()) == "MemoryError"
