@@ -4,9 +4,10 @@ Source: PartitionAwareClusteringPlanStrategy of Hudi 1.2.0, without a filter of 
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from strategies.grouping import by_key
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, FileSlice, HudiState
 from strategies.hudi.incremental import INCREMENTAL, all_partitions, incremental_partitions
@@ -117,10 +118,11 @@ def plan_clustering(state: HudiState, options: ClusteringOptions, max_file_bytes
     """
     is_incremental = options.is_incremental
     partitions = incremental_partitions(state, _SERVICE) if is_incremental else all_partitions(state)
+    eligible = _eligible(state, options.small_bytes)
     all_groups: list[ClusteringGroup] = []
     missing: dict[str, None] = {}
     for partition in sorted(partitions):
-        groups, is_done = _groups(_eligible(state, partition, options.small_bytes), options, max_file_bytes)
+        groups, is_done = _groups(eligible.get(partition, ()), options, max_file_bytes)
         all_groups += groups
         if not is_done and partition:
             missing[partition] = None
@@ -129,9 +131,10 @@ def plan_clustering(state: HudiState, options: ClusteringOptions, max_file_bytes
     return ClusteringPlan(tuple(all_groups[: options.groups_max]), tuple(missing) if is_incremental else None)
 
 
-def _eligible(state: HudiState, partition: str, small_bytes: int) -> list[FileSlice]:
+def _eligible(state: HudiState, small_bytes: int) -> Mapping[str, Sequence[FileSlice]]:
+    """The free slices with a small base file or none, by partition."""
     free = state.free_slices(Command.CLUSTERING)
-    return [s for s in free if s.group.partition == partition and s.base_bytes < small_bytes]
+    return by_key((s for s in free if s.base_bytes < small_bytes), lambda s: s.group.partition)
 
 
 def _groups(

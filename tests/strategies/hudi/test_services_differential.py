@@ -114,7 +114,7 @@ def traits(case, state, answer):
         yield "missing partitions"
     if case.service is Command.CLUSTERING and not case.partitions_count and planned:
         options = clustering_options(case.options, MAX_FILE_BYTES)
-        slices = clustering_plan._eligible(state, "", options.small_bytes)
+        slices = clustering_plan._eligible(state, options.small_bytes)[""]
         if options.is_incremental and not _GROUPS(slices, options, MAX_FILE_BYTES)[1]:
             yield "unpartitioned, and cut short"
 
