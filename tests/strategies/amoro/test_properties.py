@@ -106,7 +106,7 @@ def test_a_second_look_at_fragments_merged_finds_nothing_to_do(state, count):
 @given(tables(deletes=False), st.integers(1, 4), st.sampled_from([-1, 0]))
 def test_without_deletes_every_plan_leaves_fewer_files(state, count, full):
     # So planning ends, as long as a task writes one file below the target and tasks are no larger: see
-    # test_amoro_tasks for those that loop.
+    # test_tasks.py for those that loop.
     planner = amoro(
         budget=10**9, min_plan_interval=0, minor__trigger__file_count=count, full__trigger__interval=full
     )
