@@ -36,7 +36,7 @@ def _arguments(native: Native, older_than_ms: int | None) -> Iterable[str]:
     for key, value in native.arguments.items():
         if key == "older_than_at_ms" and older_than_ms is not None:
             moment = datetime.fromtimestamp(older_than_ms / 1000, UTC)
-            yield f"older_than => TIMESTAMP '{moment:%Y-%m-%d %H:%M:%S.%f}'"
+            yield f"older_than => TIMESTAMP '{moment:%Y-%m-%d %H:%M:%S.%f}Z'"
         elif value.isdigit() or value in ("true", "false"):
             yield f"{key} => {value}"
         else:

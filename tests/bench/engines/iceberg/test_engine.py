@@ -16,6 +16,7 @@ from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.journal import Journal
 from bench.engines.spark.meter import ProcessMeter
+from bench.engines.spark.session import configured
 from bench.runs.worker.content_check import check_content
 from strategies.iceberg import procedures as planners
 from strategies.iceberg.procedures import (
@@ -239,7 +240,9 @@ def expire(engine, at_ms, **options):
     return execute(engine, ExpireSnapshots(**options).decide(engine.state(at_ms)), at_ms)
 
 
-def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, sql, workshop, tmp_path):
+def test_expire_snapshots_drops_exactly_those_before_the_time_kept(
+    engine, log, spark, sql, workshop, tmp_path
+):
     def snapshot_ids():
         rows = sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
         return [row.snapshot_id for row in rows]
@@ -253,7 +256,8 @@ def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, 
 
     # Of 240 s the last 120 s are kept: the commit at 120 s and the compaction after it stay, and with
     # that commit every file it held.
-    first = expire(engine, 240_000, retain_ms=120_000)
+    with configured(spark, {"spark.sql.session.timeZone": "America/New_York"}):
+        first = expire(engine, 240_000, retain_ms=120_000)
     assert (first.status, snapshot_ids()) == ("ok", ids[2:])
     assert small <= stored(workshop)
 
