@@ -6,7 +6,7 @@ Iceberg on Spark has no such action (1.11.0); this one follows Amoro's.
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import reduce
@@ -40,6 +40,7 @@ from strategies.grouping import by_key
 # With more rows of deletes than this, Spark chooses the join strategy; fewer fit into any driver.
 _BROADCAST_ROWS_MAX = 10_000_000
 _EVERYWHERE = -1  # the scope of equality deletes without a partition
+_Scopes = dict[tuple[Any, ...], int]  # the numbers of partitions, by `_scope`
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,8 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
     deletes = tuple(applied_deletes(spark, tasks).values())
     with closing(Exchange(spark, table)) as exchange:
         spark = reading_session(spark, is_adaptive=not _is_small(deletes))
-        scopes: dict[str, int] = {}
-        files = [_data_file(table, number, task, scopes) for number, task in enumerate(tasks)]
+        scopes: _Scopes = {}
+        files = [_data_file(number, task, scopes) for number, task in enumerate(tasks)]
         by_position = [d for d in deletes if not is_equality(d) and not is_vector(d)]
         deleted = [
             *_by_equality(exchange, spark, name, table, files, filter(is_equality, deletes), scopes),
@@ -108,21 +109,24 @@ def _write(files: Sequence[_DataFile], deleted: Sequence[DataFrame], location: s
     return write_split(distinct, columns, "number", location)
 
 
-def _data_file(table: Any, number: int, task: Any, scopes: dict[str, int]) -> _DataFile:
+def _data_file(number: int, task: Any, scopes: _Scopes) -> _DataFile:
     file = task.file()
-    scope = scopes.setdefault(_scope_text(table, file), len(scopes))
+    scope = scopes.setdefault(_scope(file), len(scopes))
     return _DataFile(number, task, str(file.location()), int(file.dataSequenceNumber()), scope)
 
 
-def _scope_text(table: Any, file: Any) -> str:
-    """The scope of a partitioned delete: one partition of one spec."""
-    spec = table.specs().get(file.specId())
-    return f"{file.specId()}/{spec.partitionToPath(file.partition())}"
+def _scope(file: Any) -> tuple[Any, ...]:
+    """The scope of a partitioned delete: one partition of one spec.
+
+    By values: the path that Iceberg gives a partition is the same for null and for the text "null".
+    """
+    partition = file.partition()
+    return file.specId(), *(partition.get(place) for place in range(partition.size()))
 
 
 def _by_equality(
     exchange: Exchange, spark: SparkSession, name: str, table: Any, files: Sequence[_DataFile],
-    deletes: Iterable[Any], scopes: Mapping[str, int],
+    deletes: Iterable[Any], scopes: _Scopes,
 ) -> Iterator[DataFrame]:  # fmt: skip
     """The rows deleted by key, a frame for each set of key columns: `number` of the file and `position`."""
     by_columns = by_key(deletes, lambda delete: tuple(delete.equalityFieldIds()))
@@ -157,7 +161,7 @@ def _data_file_facts(exchange: Exchange, spark: SparkSession, files: Iterable[_D
 
 def _deleted_keys(
     exchange: Exchange, spark: SparkSession, table: Any, deletes: Sequence[Any], schema: StructType,
-    scopes: Mapping[str, int],
+    scopes: _Scopes,
 ) -> DataFrame:  # fmt: skip
     """Each deleted key once per scope, with the newest sequence number of its deletes as `deleted_at`."""
     locations = [str(delete.location()) for delete in deletes]
@@ -172,11 +176,11 @@ def _deleted_keys(
     return F.broadcast(newest) if _is_small(deletes) else newest
 
 
-def _delete_scope(table: Any, delete: Any, scopes: Mapping[str, int]) -> int:
+def _delete_scope(table: Any, delete: Any, scopes: _Scopes) -> int:
     """The number of the delete's scope; a delete of an unpartitioned spec applies everywhere."""
     if table.specs().get(delete.specId()).isUnpartitioned():
         return _EVERYWHERE
-    return scopes[_scope_text(table, delete)]
+    return scopes[_scope(delete)]
 
 
 def _by_position(

@@ -46,12 +46,12 @@ class Changes:
     `row_partition` is the number of the row's partition. With `deletes_key` the change makes an equality
     delete, in the partition `delete_partition`. With `replaced` the same commit deletes its row again, by the
     row's `position` in its writer's data file of `row_partition`. `partitions` holds the values of the
-    partition column by number; None for an unpartitioned table.
+    partition column by number; an unpartitioned table has one, "".
     """
 
     frame: DataFrame
     writers: int
-    partitions: tuple[Any, ...] | None
+    partitions: tuple[Any, ...]
     replaced_rows: int
 
 
@@ -80,7 +80,7 @@ def prepare(frame: DataFrame, partitioning: Partitioning, writers: int) -> Chang
     arranged = numbered.repartition(writers, KEY).sortWithinPartitions("change_number").persist()
     replaced_rows = arranged.where("replaced").count()
     routed.unpersist(blocking=True)
-    return Changes(arranged, writers, values if partitioning.column else None, replaced_rows)
+    return Changes(arranged, writers, values, replaced_rows)
 
 
 def _partition_values(routed: DataFrame) -> tuple[Any, ...]:
@@ -155,9 +155,10 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
 def _java_partitions(spark: SparkSession, table: Any, changes: Changes) -> list[Any]:
     """The (Java) partitions of the changes by number."""
     new_partition, partitions = java_class(spark, "org.apache.iceberg.PartitionData"), []
-    for value in changes.partitions if changes.partitions is not None else ("",):
-        partition = new_partition(table.spec().partitionType())
-        if changes.partitions is not None:
+    kind, is_partitioned = table.spec().partitionType(), table.spec().isPartitioned()
+    for value in changes.partitions:
+        partition = new_partition(kind)
+        if is_partitioned:
             partition.set(0, value)
         partitions.append(partition)
     return partitions
@@ -182,10 +183,12 @@ def _position(
     data: Sequence[Any],
 ) -> list[Any]:  # fmt: skip
     """A position delete file, or a vector in version 3, for each data file with rows that are `replaced`."""
-    writers = changes.writers
-    path_of = table.spec().partitionToPath
-    numbers = {path_of(partition): number for number, partition in enumerate(partitions)}
-    owners = {numbers[path_of(file.partition())] * writers + _writer(file): file for file in data}
+    writers, is_partitioned = changes.writers, table.spec().isPartitioned()
+    numbers = {value: number for number, value in enumerate(changes.partitions)}
+    values = [file.partition().get(0) if is_partitioned else "" for file in data]
+    owners = {
+        numbers[value] * writers + _writer(file): file for file, value in zip(data, values, strict=True)
+    }
     paths = [
         str(owners[slot].location()) if slot in owners else None for slot in range(len(partitions) * writers)
     ]

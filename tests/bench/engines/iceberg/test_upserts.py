@@ -5,6 +5,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import ClassVar
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from change_batches import Change, ModelTable, commit, drawn_changes, keyed_rows, upserts
 from engine_streams import execute, plan, snapshots
@@ -216,6 +218,40 @@ def test_a_null_key_is_deleted_like_any_other(spark, workshop, tmp_path, kind):
     commit_rewrite(spark, name, stage_rewrite(spark, name, action), Tag("compactor", "compaction-1", 0))
     assert [row.content for row in spark.sql(f"SELECT content FROM {name}.delete_files").collect()] == [1]
     assert {row.id for row in spark.table(name).collect()} == live
+
+
+def test_deletes_in_the_partition_of_null_are_not_converted_for_that_of_its_text(spark, workshop, tmp_path):
+    name = f"lake.{workshop.namespace}.visits"
+    spark.sql(f"CREATE NAMESPACE lake.{workshop.namespace}")
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, who STRING) USING iceberg PARTITIONED BY (who)")
+    spark.sql(f"INSERT INTO {name} VALUES (1L, NULL), (2L, NULL), (1L, 'null'), (3L, 'null')")
+    add_equality_delete(spark, name, tmp_path / "of-null.parquet", [1], (None,))
+    add_equality_delete(spark, name, tmp_path / "of-text.parquet", [3], ("null",))
+    live = {(2, None), (1, "null")}
+    assert {tuple(row) for row in spark.table(name).collect()} == live
+    files = spark.sql(f"SELECT content, file_path FROM {name}.all_files").collect()
+    data, deletes = (tuple(f.file_path for f in files if f.content == content) for content in (0, 2))
+    action = Rewrite((FileGroup((), "", data),), 8 * MIB, deletes)
+    commit_rewrite(spark, name, stage_rewrite(spark, name, action), Tag("compactor", "compaction-1", 0))
+    assert [row.content for row in spark.sql(f"SELECT content FROM {name}.delete_files").collect()] == [1, 1]
+    assert {tuple(row) for row in spark.table(name).collect()} == live
+
+
+def test_rows_in_the_partition_of_null_and_in_that_of_its_text_are_replaced_in_one_commit(
+    iceberg, model, spark
+):
+    engine = iceberg(partitioning=Partitioning("city"))
+    changes = [Change(1, "none"), Change(1, "none"), Change(2, "null"), Change(2, "null")]
+    batch = model.commit(changes, writers=1)
+    (path,) = batch.paths
+    logged = pq.read_table(path)
+    for column in ("user_city", "before_user_city"):
+        cities = [None if city == "none" else city for city in logged[column].to_pylist()]
+        place = logged.schema.get_field_index(column)
+        logged = logged.set_column(place, column, pa.array(cities, pa.string()))
+    pq.write_table(logged, path)
+    engine.commit(batch, batch.spec.at_ms)
+    assert rows_of(spark, engine) == {1: (None, 2), 2: ("null", 4)}
 
 
 def test_a_load_fills_its_files_to_three_quarters_of_the_target_and_more(iceberg, spark, tmp_path):
