@@ -77,10 +77,11 @@ class Replacement:
 def commit_replacement(replacement: Replacement, entries: EntryReader, tag: Tag) -> None:
     """Replace the files in one commit; nothing is committed if there is nothing to replace.
 
-    Raises ValueError for a conflict: a removed or converted file is no longer live, or a position delete was
-    committed for a replaced data file since the plan. Appends and equality deletes are no conflict: new data
-    files keep the sequence number of the planned snapshot, so that deletes committed since then apply to
-    them. After a failure the new files are deleted, unless it is unknown whether the commit succeeded.
+    Raises ValueError for a conflict: a removed or converted file is no longer live, a position delete was
+    committed for a replaced data file since the plan, or another commit came first at every try. Appends and
+    equality deletes are no conflict: new data files keep the sequence number of the planned snapshot, so that
+    deletes committed since then apply to them. After a failure the new files are deleted, unless it is
+    unknown whether the commit succeeded.
     """
     if not (replacement.removed or replacement.added):
         return
@@ -91,9 +92,11 @@ def commit_replacement(replacement: Replacement, entries: EntryReader, tag: Tag)
             try:
                 _commit_once(table, replacement, entries, tag)
                 return
-            except CommitFailedException:  # another commit came first
+            except CommitFailedException as error:  # another commit came first
                 if attempt == _RETRIES:
-                    raise
+                    raise ValueError(
+                        f"another snapshot was committed meanwhile at each of {attempt + 1} tries: {error}"
+                    ) from error
     except CommitStateUnknownException as error:
         raise ValueError(f"whether the rewrite was committed is unknown: {error}") from error
     except Exception as error:
