@@ -24,7 +24,7 @@ def plan_compaction(
     state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
 ) -> Preview:
     """OPTIMIZE of these partitions (None: all), which clusters if the table has clustering columns."""
-    files = _within(state, partitions)
+    files = [file for file in state.data_files if partitions is None or file.partition in partitions]
     if state.clustering_columns:
         return _clustered(state, files, options)
     return _merged(state, filter(is_due(state, options), files), options, files_min=2)
@@ -40,9 +40,7 @@ def is_due(state: DeltaState, options: OptimizeOptions) -> Callable[[DeltaDataFi
     return due
 
 
-def plan_purge(
-    state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
-) -> Preview:
+def plan_purge(state: DeltaState, options: OptimizeOptions) -> Preview:
     """REORG TABLE ... APPLY (PURGE): every file with a deleted row, also one that is alone.
 
     On a table with clustering columns it clusters these files, as if the others did not exist: it leaves them
@@ -53,7 +51,7 @@ def plan_purge(
     vectors = vectors_of(state)
     due = [
         file
-        for file in _within(state, partitions)
+        for file in state.data_files
         if file.path in vectors and (not file.has_rows_count or vectors[file.path].rows > 0)
     ]
     if state.clustering_columns:
@@ -61,11 +59,9 @@ def plan_purge(
     return _merged(state, due, options, files_min=1)
 
 
-def plan_zorder(
-    state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
-) -> Preview:
+def plan_zorder(state: DeltaState, options: OptimizeOptions) -> Preview:
     """OPTIMIZE ... ZORDER BY: every file of each partition, whatever its size, in one bin."""
-    bins = by_key(_within(state, partitions), lambda file: file.partition).items()
+    bins = by_key(state.data_files, lambda file: file.partition).items()
     return _preview(bins, vectors_of(state), options, is_sorted=True)
 
 
@@ -121,10 +117,6 @@ def _clustered(state: DeltaState, files: Collection[DeltaDataFile], options: Opt
 
 def _by_data_file(vectors: Collection[DeletionVector]) -> Mapping[str, DeletionVector]:
     return {vector.data_file: vector for vector in vectors}
-
-
-def _within(state: DeltaState, partitions: Collection[str] | None) -> list[DeltaDataFile]:
-    return [file for file in state.data_files if partitions is None or file.partition in partitions]
 
 
 def _is_due_for_deletes(

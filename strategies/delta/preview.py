@@ -3,7 +3,7 @@
 The forecast, the simulation and `compactbench plan` rest on it. OPTIMIZE itself has no dry run.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import plan_compaction, plan_purge, plan_repartition, plan_zorder
@@ -13,8 +13,7 @@ from strategies.plan import Action, Compact, Native, Rewrite, state_as
 from strategies.preview import Preview, PreviewError
 from strategies.state import TableState
 
-_Rule = Callable[[DeltaState, OptimizeOptions, Collection[str] | None], Preview]
-_RULES: Mapping[str, _Rule] = {
+_RULES: Mapping[str, Callable[[DeltaState, OptimizeOptions], Preview]] = {
     Command.OPTIMIZE: plan_compaction,
     Command.REORG: plan_purge,
     Command.ZORDER: plan_zorder,
@@ -40,7 +39,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
                 raise PreviewError(
                     f"where={arguments['where']!r}: it is evaluated by Delta, not on the table state"
                 )
-            return _RULES[command](table, optimize_options(options, state.target_file_size_bytes), None)
+            return _RULES[command](table, optimize_options(options, state.target_file_size_bytes))
         case Native(command=command):
             raise PreviewError(f"{command} has no preview: it writes no data file")
         case Rewrite():
