@@ -23,7 +23,7 @@ from strategies.java_values import (
     text_of,
 )
 from strategies.options import OptionValue, check_known
-from strategies.quantities import parse_bytes, parse_duration_s
+from strategies.quantities import parse_bytes, parse_duration_ms
 from strategies.state import MIB
 
 _ELSEWHERE = "it changes no plan: how tasks run is up to the engine, when to evaluate is up to the trigger"
@@ -126,7 +126,8 @@ def _size(text: str) -> int:
 
 
 def _long_interval_ms(text: str) -> int:
-    return _number(text, parse_long, _duration_ms, 'milliseconds or a duration such as "1h"; negative: off')
+    rule = 'milliseconds or a duration such as "1h"; negative: off'
+    return _number(text, parse_long, parse_duration_ms, rule)
 
 
 def _int_interval_ms(text: str) -> int:
@@ -138,10 +139,6 @@ def _int_interval_ms(text: str) -> int:
             f"{interval_ms} ms; set a shorter interval, or -1 for none"
         )
     return interval_ms
-
-
-def _duration_ms(text: str) -> int:
-    return round(parse_duration_s(text) * 1000)
 
 
 def _number(text: str, plain: Callable[[str], int], with_unit: Callable[[str], int], rule: str) -> int:

@@ -61,7 +61,7 @@ def test_options_are_read_as_people_write_them(key, value, field, expected):
         *[("target-size", value) for value in (0, True, "much", " 64", "1_000", 2**63)],
         *[("fragment-ratio", value) for value in (0, 8.5, 2**31)],
         *[("min-target-size-ratio", value) for value in ("half", True)],
-        *[("minor.trigger.interval", value) for value in ("often", 1.5, 2**31)],
+        *[("minor.trigger.interval", value) for value in ("often", 1.5, "0.5ms", 2**31)],
         ("minor.trigger.file-count", "1_2"), ("full.trigger.interval", "30d"),
         ("major.trigger.duplicate-ratio", True), ("filter", "(p = 1)"), ("fragment-ration", 8),
     ],
