@@ -107,16 +107,17 @@ class Converted:
 class Preview:
     """The groups of data files or delete files, in the order they run.
 
-    `planned_groups_count` includes groups beyond a limit. `dropped_bytes` is the size of the delete files
-    that an explicit rewrite drops in the same commit. `is_sorted` covers sorting, Z-ordering and clustering.
+    `dropped_bytes` is the size of the delete files that an explicit rewrite drops in the same commit.
+    `is_sorted` covers sorting, Z-ordering and clustering. `excluded_groups_count` are further groups, beyond
+    a limit.
     """
 
     groups: tuple[RewriteGroup, ...]
-    planned_groups_count: int
     delete_groups: tuple[DeleteGroup, ...] = ()
     dropped_bytes: int = 0
     is_sorted: bool = False
     converted: Converted = Converted()
+    excluded_groups_count: int = 0
 
     @property
     def files_removed_count(self) -> int:

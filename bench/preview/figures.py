@@ -84,7 +84,7 @@ def _effect(
     rewrites = [action for action in actions if isinstance(action, Rewrite)]
     return {
         "groups": len(preview.groups),
-        "planned_groups": preview.planned_groups_count,
+        "planned_groups": len(preview.groups) + len(preview.delete_groups) + preview.excluded_groups_count,
         **_sums(preview.groups),
         "replaced_bytes": preview.replaced_bytes,
         "files_before": files,

@@ -250,9 +250,9 @@ def _previewed(action: Action, narrowed: Action, state: TableState, table_format
 def _joined(previews: Sequence[Preview]) -> Preview:
     return Preview(
         tuple(group for preview in previews for group in preview.groups),
-        sum(preview.planned_groups_count for preview in previews),
         tuple(group for preview in previews for group in preview.delete_groups),
         sum(preview.dropped_bytes for preview in previews),
         any(preview.is_sorted for preview in previews),
         sum((preview.converted for preview in previews), Converted()),
+        sum(preview.excluded_groups_count for preview in previews),
     )

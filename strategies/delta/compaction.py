@@ -71,7 +71,7 @@ def plan_repartition(state: DeltaState, partition: str, files_count: int) -> Pre
     group = _group(
         partition, files, vectors_of(state), files_count, target_bytes=state.target_file_size_bytes
     )
-    return Preview((group,), planned_groups_count=1)
+    return Preview((group,))
 
 
 def vectors_of(state: DeltaState) -> Mapping[str, DeletionVector]:
@@ -158,7 +158,7 @@ def _preview(
         for partition, files in bins
     ]
     ordered = tuple(group for batch in batches(groups, options.batch_bytes) for group in batch)
-    return Preview(ordered, planned_groups_count=len(ordered), is_sorted=is_sorted)
+    return Preview(ordered, is_sorted=is_sorted)
 
 
 def _sorted_files_count(files: Sequence[DeltaDataFile], options: OptimizeOptions) -> int:

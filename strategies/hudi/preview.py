@@ -57,12 +57,8 @@ def planned_compaction(action: Native, state: TableState) -> CompactionPlan:
 
 
 def _preview(groups: Sequence[RewriteGroup], *, is_sorted: bool = False) -> Preview:
-    return Preview(
-        tuple(groups),
-        planned_groups_count=len(groups),
-        dropped_bytes=sum(group.delete_bytes for group in groups),
-        is_sorted=is_sorted,
-    )
+    dropped_bytes = sum(group.delete_bytes for group in groups)
+    return Preview(tuple(groups), dropped_bytes=dropped_bytes, is_sorted=is_sorted)
 
 
 def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -> RewriteGroup:

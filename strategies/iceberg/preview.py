@@ -111,18 +111,15 @@ def _explicit(action: Rewrite, state: IcebergState) -> Preview:
 
     lookback = lookback_of(state.properties)
     converted = [scan_of(path) for group in action.groups for path in group.convert_paths]
-    groups = [
+    groups = tuple(
         _explicit_group(group, [scan_of(path) for path in group.paths], action, lookback)
         for group in action.groups
         if group.paths
-    ]
+    )
     dropped = frozenset(action.removed_deletes)
     dropped_bytes = sum(delete.size_bytes for delete in state.delete_files if delete.key in dropped)
     is_sorted = any(group.sort_columns for group in action.groups)
-    return Preview(
-        tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes, is_sorted=is_sorted,
-        converted=_converted(converted),
-    )  # fmt: skip
+    return Preview(groups, dropped_bytes=dropped_bytes, is_sorted=is_sorted, converted=_converted(converted))
 
 
 def _converted(scans: Sequence[FileScan]) -> Converted:

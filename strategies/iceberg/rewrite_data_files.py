@@ -33,7 +33,8 @@ def plan_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
     limited = planned if options.max_files is None else _first_files(planned, options.max_files)
     lookback = lookback_of(state.properties)
     groups = [rewrite_group(partition, group, options, lookback) for partition, group in limited]
-    return Preview(tuple(ordered(groups, options.job_order)), planned_groups_count=len(planned))
+    excluded_count = len(planned) - len(groups)
+    return Preview(tuple(ordered(groups, options.job_order)), excluded_groups_count=excluded_count)
 
 
 def _by_partition(state: IcebergState) -> dict[str, list[FileScan]]:

@@ -29,11 +29,11 @@ def plan_delete_rewrite(state: IcebergState, options: RewriteOptions) -> Preview
     """
     kinds = {delete.kind for delete in state.delete_files}
     if DeleteKind.POSITION not in kinds:
-        return Preview((), planned_groups_count=0)
+        return Preview(())
     positional = (delete for delete in state.delete_files if delete.kind is not DeleteKind.EQUALITY)
     by_partition = by_key(positional, _bucket)
     groups = [group for deletes in by_partition.values() for group in _groups(deletes, options)]
-    return Preview((), len(groups), tuple(ordered(groups, options.job_order)))
+    return Preview((), tuple(ordered(groups, options.job_order)))
 
 
 def _bucket(delete: IcebergDeleteFile) -> _Partition:

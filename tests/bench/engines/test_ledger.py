@@ -123,7 +123,7 @@ def test_the_commits_of_a_history_are_bounded_and_their_total_is_not(ledger):
 
 def test_a_pending_plan_holds_every_file_it_names():
     action = Rewrite((FileGroup(("a",), "", ("b",)),), 1, ("d",))
-    nothing = Preview((), 0)
+    nothing = Preview(())
     ticket = Ticket(TicketId(1), Plan((action,), Reason.OTHER), PlanPreview(None, (nothing,)), 0, 60_000)
     assert pending_plan(ticket).paths == {"a", "b", "d"}
 

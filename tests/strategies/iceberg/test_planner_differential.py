@@ -174,10 +174,8 @@ def both(case, answer):
     plan = preview_action(case.action, case.state)
     ours = [as_java_group(group, case.is_shuffled) for group in plan.groups]
     theirs = list(answer.groups)
-    return (comparable(ours, case), plan.planned_groups_count), (
-        comparable(theirs, case),
-        answer.planned_groups_count,
-    )
+    planned_count = len(plan.groups) + plan.excluded_groups_count
+    return (comparable(ours, case), planned_count), (comparable(theirs, case), answer.planned_groups_count)
 
 
 def applied(case):

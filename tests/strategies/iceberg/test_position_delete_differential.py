@@ -30,7 +30,6 @@ def ours(case):
     action = Native(Command.REWRITE_POSITION_DELETE_FILES, {}, case.options)
     preview = preview_action(action, case.state)
     assert preview.groups == ()
-    assert preview.planned_groups_count == len(preview.delete_groups)
     return [
         JavaGroup(
             group.partition, tuple(f.path for f in group.files), group.input_bytes, 0, group.split_bytes,

@@ -97,7 +97,6 @@ def test_groups_are_counted_packed_and_ordered():
         ["e2", "e3"],
         ["d0", "d1"],
     ]
-    assert preview.planned_groups_count == 3
     # Next fit: 60 goes to 74, though 70 before them had room; that is left alone.
     assert paths(deletes(70, 74, 60), max_file_group_size_bytes=140) == [["d1", "d2"]]
 
