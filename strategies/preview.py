@@ -51,7 +51,6 @@ class RewriteGroup:
     files: Sequence[DataFile]
     delete_files_count: int
     delete_bytes: int
-    split_bytes: int
     max_output_file_bytes: int
     expected_output_files: int
     tasks: tuple[ScanTaskGroup, ...]
@@ -68,15 +67,10 @@ class DeleteGroup:
     """Position delete files of one partition that are rewritten together, in planning order.
 
     `partition` is that of the first file; others may be of another spec with the same values.
-    `expected_output_files` is the planner's own estimate: without `write.delete.granularity` Spark writes one
-    file for each data file that the rows reference.
     """
 
     partition: str
     files: tuple[DeleteFile, ...]
-    split_bytes: int
-    max_output_file_bytes: int
-    expected_output_files: int
 
     @property
     def input_bytes(self) -> int:

@@ -180,7 +180,6 @@ def _group(
         files=tuple(files),
         delete_files_count=len(applied),
         delete_bytes=sum(vector.size_bytes for vector in applied),
-        split_bytes=target_bytes,
         max_output_file_bytes=target_bytes,
         expected_output_files=outputs_count,
         tasks=equal_shares(input_bytes, sum(file.rows for file in files), outputs_count),

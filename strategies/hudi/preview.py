@@ -71,7 +71,6 @@ def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -
         files=bases,
         delete_files_count=len(logs),
         delete_bytes=sum(s.log_bytes for s in slices),
-        split_bytes=target_bytes,
         max_output_file_bytes=target_bytes,
         expected_output_files=outputs_count,
         tasks=equal_shares(input_bytes, rows, outputs_count),

@@ -10,7 +10,7 @@ from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergState
 from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
-from strategies.iceberg.rewrite_data_files import plan_rewrite, rewrite_group
+from strategies.iceberg.rewrite_data_files import group_of_tasks, plan_rewrite, rewrite_group
 from strategies.iceberg.rewrite_options import NO_LIMIT_BYTES, for_sorting, rewrite_options
 from strategies.iceberg.rewrite_position_delete_files import (
     DEFAULT_TARGET_BYTES,
@@ -139,17 +139,6 @@ def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lo
     """
     target_bytes = action.target_file_size_bytes
     if group.sort_columns:
-        cut = rewrite_group(group.partition, scans, for_sorting(target_bytes), lookback)
-        return replace(cut, split_bytes=target_bytes)
+        return rewrite_group(group.partition, scans, for_sorting(target_bytes), lookback)
     tasks = scan_task_groups(scans, target_bytes, lookback)
-    return RewriteGroup(
-        partition=group.partition,
-        files=tuple(scan.file for scan in scans),
-        delete_files_count=sum(scan.deletes.files_count for scan in scans),
-        delete_bytes=sum(scan.deletes.size_bytes for scan in scans),
-        split_bytes=target_bytes,
-        max_output_file_bytes=NO_LIMIT_BYTES,
-        expected_output_files=len(tasks),
-        tasks=tasks,
-        delete_rows=sum(scan.deletes.rows for scan in scans),
-    )
+    return group_of_tasks(group.partition, scans, tasks, len(tasks), NO_LIMIT_BYTES)

@@ -16,7 +16,7 @@ from strategies.iceberg.packing import pack
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.partitions import fields_of, is_null
-from strategies.preview import DeleteGroup, Preview, RewriteGroup, equal_shares
+from strategies.preview import DeleteGroup, Preview, RewriteGroup, ScanTaskGroup, equal_shares
 from strategies.series import Run, files_of, runs_of
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
@@ -128,21 +128,29 @@ def rewrite_group(
     coalesced (OrderAwareCoalesce) before it is written.
     """
     input_bytes = _input_bytes(group)
-    outputs = options.expected_output_files(input_bytes)
-    split_bytes = options.split_bytes(input_bytes)
-    rows = sum(scan.count * scan.file.rows for scan in group)
+    outputs_count = options.expected_output_files(input_bytes)
+    if options.is_shuffled:
+        rows = sum(scan.count * scan.file.rows for scan in group)
+        tasks = equal_shares(input_bytes, rows, outputs_count)
+    else:
+        tasks = scan_task_groups(group, options.split_bytes(input_bytes), lookback)
+    return group_of_tasks(partition, group, tasks, outputs_count, options.max_output_file_bytes)
+
+
+def group_of_tasks(
+    partition: str, scans: Sequence[FileScan], tasks: tuple[ScanTaskGroup, ...], outputs_count: int,
+    max_output_file_bytes: int,
+) -> RewriteGroup:  # fmt: skip
+    """The group of these files; `outputs_count` is the planner's estimate."""
     return RewriteGroup(
         partition=partition,
-        files=files_of([scan.run for scan in group]),
-        delete_files_count=sum(scan.count * scan.deletes.files_count for scan in group),
-        delete_bytes=sum(scan.count * scan.deletes.size_bytes for scan in group),
-        split_bytes=split_bytes,
-        max_output_file_bytes=options.max_output_file_bytes,
-        expected_output_files=outputs,
-        tasks=equal_shares(input_bytes, rows, outputs)
-        if options.is_shuffled
-        else scan_task_groups(group, split_bytes, lookback),
-        delete_rows=sum(scan.count * scan.deletes.rows for scan in group),
+        files=files_of([scan.run for scan in scans]),
+        delete_files_count=sum(scan.count * scan.deletes.files_count for scan in scans),
+        delete_bytes=sum(scan.count * scan.deletes.size_bytes for scan in scans),
+        max_output_file_bytes=max_output_file_bytes,
+        expected_output_files=outputs_count,
+        tasks=tasks,
+        delete_rows=sum(scan.count * scan.deletes.rows for scan in scans),
     )
 
 

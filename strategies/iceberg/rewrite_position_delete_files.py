@@ -48,7 +48,7 @@ def _groups(deletes: list[IcebergDeleteFile], options: RewriteOptions) -> list[D
     packed = pack(
         chosen, _bytes_of, options.max_file_group_bytes, lookback=1, max_items=options.max_file_group_files
     )
-    groups = (_delete_group(group, options) for group in packed)
+    groups = (DeleteGroup(files[0].partition, tuple(files)) for files in packed)
     return [
         group
         for group in groups
@@ -58,14 +58,3 @@ def _groups(deletes: list[IcebergDeleteFile], options: RewriteOptions) -> list[D
 
 def _bytes_of(delete: IcebergDeleteFile) -> int:
     return delete.size_bytes
-
-
-def _delete_group(deletes: list[IcebergDeleteFile], options: RewriteOptions) -> DeleteGroup:
-    input_bytes = sum(map(_bytes_of, deletes))
-    return DeleteGroup(
-        partition=deletes[0].partition,
-        files=tuple(deletes),
-        split_bytes=options.split_bytes(input_bytes),
-        max_output_file_bytes=options.max_output_file_bytes,
-        expected_output_files=options.expected_output_files(input_bytes),
-    )

@@ -20,6 +20,7 @@ from planner_cases import Case
 from pyspark.sql import SparkSession
 
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
+from strategies.iceberg.rewrite_options import RewriteOptions
 from strategies.iceberg.scan_tasks import lookback_of
 from strategies.partitions import fields_of, is_null
 from strategies.preview import RewriteGroup
@@ -51,16 +52,16 @@ class JavaGroup:
     task_bytes: tuple[int, ...] | None
 
 
-def as_java_group(group: RewriteGroup, is_shuffled: bool) -> JavaGroup:
+def as_java_group(group: RewriteGroup, options: RewriteOptions) -> JavaGroup:
     return JavaGroup(
         group.partition,
         tuple(f.path for f in group.files),
         group.input_bytes,
         group.delete_bytes,
-        group.split_bytes,
+        options.split_bytes(group.input_bytes),
         group.max_output_file_bytes,
         group.expected_output_files,
-        None if is_shuffled else tuple(task.input_bytes for task in group.tasks),
+        None if options.is_shuffled else tuple(task.input_bytes for task in group.tasks),
     )
 
 

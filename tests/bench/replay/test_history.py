@@ -56,7 +56,7 @@ def ticket(*previews, executor=None):
 
 
 def preview(*files):
-    return Preview((RewriteGroup("", files, 0, 0, 1, 1, 1, ()),))
+    return Preview((RewriteGroup("", files, 0, 0, 1, 1, ()),))
 
 
 RULES = st.lists(

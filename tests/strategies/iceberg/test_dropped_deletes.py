@@ -43,7 +43,7 @@ DELETES = (delete("e3", 3), delete("e7", 7), delete("x5", 5, partition="x"), del
 
 def rewriting(*paths):
     files = tuple(file for file in FILES if file.path in paths)
-    groups = (RewriteGroup("x", files, 0, 0, 100, 100, 1, (ScanTaskGroup(20, 20),)),) if files else ()
+    groups = (RewriteGroup("x", files, 0, 0, 100, 1, (ScanTaskGroup(20, 20),)),) if files else ()
     return Preview(groups)
 
 

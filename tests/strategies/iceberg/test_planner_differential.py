@@ -172,7 +172,7 @@ def test_iceberg_reads_the_same_texts(oracle, options):
 def both(case, answer):
     """Python's plan and Java's, in a form that is equal if they are."""
     plan = preview_action(case.action, case.state)
-    ours = [as_java_group(group, case.is_shuffled) for group in plan.groups]
+    ours = [as_java_group(group, case.figures) for group in plan.groups]
     theirs = list(answer.groups)
     planned_count = len(plan.groups) + plan.excluded_groups_count
     return (comparable(ours, case), planned_count), (comparable(theirs, case), answer.planned_groups_count)

@@ -28,12 +28,13 @@ FLOORS = {
 
 def ours(case):
     action = Native(Command.REWRITE_POSITION_DELETE_FILES, {}, case.options)
-    preview = preview_action(action, case.state)
+    preview, options = preview_action(action, case.state), case.figures
     assert preview.groups == ()
     return [
         JavaGroup(
-            group.partition, tuple(f.path for f in group.files), group.input_bytes, 0, group.split_bytes,
-            group.max_output_file_bytes, group.expected_output_files, None,
+            group.partition, tuple(f.path for f in group.files), group.input_bytes, 0,
+            options.split_bytes(group.input_bytes), options.max_output_file_bytes,
+            options.expected_output_files(group.input_bytes), None,
         )
         for group in preview.delete_groups
     ]  # fmt: skip

@@ -61,7 +61,7 @@ def test_expand_gives_the_figures_of_a_group():
     (group,) = preview_action(native(min_input_files=2), state(60, 70)).groups
     assert (group.partition, group.input_bytes, group.delete_bytes) == ("", 130 * MIB, 0)
     # By hand: 130 = 100 + 30, the rest is below the minimum and 130 above 110: two files.
-    assert (group.expected_output_files, group.split_bytes) == (2, TARGET)
+    assert group.expected_output_files == 2
     assert group.max_output_file_bytes == 140 * MIB
     assert [task.input_bytes // MIB for task in group.tasks] == [60, 70]
 
@@ -156,9 +156,8 @@ def test_expand_takes_an_explicit_rewrite_as_it_is():
     preview = preview_action(Rewrite((FileGroup(("2", "0")),), 150 * MIB), table)
     (group,) = preview.groups
     assert sizes(preview) == [[80, 60]]
-    assert (group.split_bytes, group.max_output_file_bytes) == (150 * MIB, NO_LIMIT_BYTES)
+    assert (group.expected_output_files, group.max_output_file_bytes) == (1, NO_LIMIT_BYTES)
     assert [task.input_bytes // MIB for task in group.tasks] == [140]
-    assert group.expected_output_files == 1
 
 
 def test_a_sorted_group_is_written_as_files_of_equal_shares():

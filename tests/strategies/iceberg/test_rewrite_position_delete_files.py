@@ -56,14 +56,6 @@ def test_the_target_is_that_of_delete_files():
     assert paths(deletes(50, 51), target=40) == []
 
 
-def test_a_group_has_the_figures_of_the_size_planner():
-    # By hand: 130 = 100 + 30, the rest is below the minimum of 75 and 130 above 110: two files. Half of it
-    # and 5 KiB are more than a file may have, which is 140, half-way from 100 to 180.
-    (group,) = plan(deletes(60, 70, partition="p=a", spec_id=1)).delete_groups
-    assert (group.partition, group.input_bytes) == ("p=a", 130)
-    assert (group.expected_output_files, group.split_bytes, group.max_output_file_bytes) == (2, 140, 140)
-
-
 def test_partitions_of_the_same_values_are_one_whatever_their_specs():
     old, new = (
         deletes(60, partition="p=a", spec_id=1),

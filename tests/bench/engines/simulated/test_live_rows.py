@@ -340,7 +340,7 @@ def test_a_series_has_the_rows_of_its_files_and_watched_files_are_found_when_the
 
 def group(*task_rows):
     tasks = tuple(ScanTaskGroup(1, rows) for rows in task_rows)
-    return RewriteGroup("", (), 0, 0, 1, 1, len(tasks), tasks)
+    return RewriteGroup("", (), 0, 0, 1, len(tasks), tasks)
 
 
 def test_live_rows_go_to_the_tasks_in_proportion_to_what_they_read():
