@@ -8,8 +8,8 @@ from observed_changes import check_grown, data_bytes
 from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch, Probe
-from bench.engines.hudi.model.files import log_file_bytes
 from bench.engines.hudi.model.coefficients import HudiCoefficients
+from bench.engines.hudi.model.files import log_file_bytes
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, METADATA_TABLE, UPSERT_MODES
 from bench.engines.simulated.live_rows import expected_live_rows
 from bench.results.values import Change, Cost
