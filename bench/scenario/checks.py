@@ -1,13 +1,12 @@
 """Checks of a scenario's keys against each other, its table's format and its Spark."""
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from bench.engines.keys import bytes_text, duration_ms_text, unknown_columns, value_text
+from bench.engines.keys import duration_ms_text, unknown_columns, value_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
 from bench.engines.sql import code_of, may_be_query, reads
@@ -106,66 +105,6 @@ def _check_table_of(scenario: Scenario, index: int) -> None:
             is_own = path[0] == "maintenance" or path[1] == index
             switching = "" if is_own else f" (in strategy {spec.label!r}, which switches to these rules)"
             raise OptionError((*path, "planner"), refusal + switching, code="unsupported")
-
-
-def check_page_cache(scenario: Scenario) -> None:
-    """Refuse to drop the page cache of other machines. Raises OptionError."""
-    is_local = parse_master(scenario.spark.master).kind == "local"
-    if scenario.page_cache is not None and (scenario.catalog is not None or not is_local):
-        problem = (
-            "needs tables and readers on this machine: leave it out, or leave out catalog and spark.master"
-        )
-        raise OptionError(("page_cache",), problem, scenario.page_cache, code="page-cache-elsewhere")
-
-
-def check_machine(scenario: Scenario) -> None:
-    """Refuse another machine than that of a real run, whose JVM is new. Raises OptionError."""
-    modelled: Mapping[KeyPath, object] = {
-        ("jvm",): scenario.jvm,
-        ("resources", "core_speed"): scenario.resources.core_speed,
-        ("resources", "shared_cores"): scenario.resources.shared_cores,
-    }
-    for path, value in modelled.items():
-        if value is not None:
-            problem = "only a simulation can have that: leave it out, or add --simulate"
-            raise OptionError(path, problem, value, code="unsupported")
-
-
-def check_has_rows(scenario: Scenario) -> None:
-    """Refuse an imported table in a real run. Raises OptionError."""
-    if isinstance(scenario.workload, History):
-        problem = "the history of a table has files and no rows, so it can only be simulated: add --simulate"
-        raise OptionError(("workload", "type"), problem, "history", code="unsupported")
-
-
-def check_real_resources(scenario: Scenario) -> None:
-    """Refuse shares of resources that the scenario's Spark application, which does everything, cannot honour.
-
-    On a cluster Spark assigns the cores of a step, so `cores` must equal what the master names. Raises
-    OptionError.
-    """
-    spark, master = scenario.spark, parse_master(scenario.spark.master)
-    cores = master.cores_on(os.cpu_count())
-    available = "as many cores as the cluster gives" if cores is None else f"{cores} cores"
-    memory_bytes, memory = None, "the memory of its executors"
-    if master.kind == "local":
-        memory_bytes = spark.driver_memory_bytes
-        memory = f'spark.driver_memory = "{bytes_text(memory_bytes)}"'
-    for name in ("writer", "compactor", "reader"):
-        share = getattr(scenario.resources, name)
-        if share.cores not in (None, cores):
-            of_spark = f'spark.master = "{spark.master}" ({available})'
-            raise _dishonoured(name, "cores", share.cores, of_spark)
-        if share.memory_bytes not in (None, memory_bytes):
-            raise _dishonoured(name, "memory", bytes_text(share.memory_bytes), memory)
-
-
-def _dishonoured(role: str, key: str, share: int | str, of_spark: str) -> OptionError:
-    problem = (
-        f"cannot be honoured with {of_spark}: one Spark application writes, compacts and reads. Leave the "
-        "resource out, set it to what Spark has, or simulate (`run --simulate`), which honours it"
-    )
-    return OptionError(("resources", role, key), problem, share, code="resources-not-honoured")
 
 
 def missing_columns(sql: str, schema: Schema) -> list[str]:

@@ -14,16 +14,11 @@ from bench.engines.simulated.steps import Operation
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
 from bench.runs.preflight.places import check_places
-from bench.runs.preflight.real_clock import check_real_clock, check_simulated_clock
+from bench.runs.preflight.real_clock import check_simulated_clock
+from bench.runs.preflight.real_run import check_real_run
 from bench.runs.preflight.space import check_space
 from bench.runs.suite.cases import PlannedRun
 from bench.scenario.catalog import catalog_properties, configured_catalog, has_shared_catalog
-from bench.scenario.checks import (
-    check_has_rows,
-    check_machine,
-    check_page_cache,
-    check_real_resources,
-)
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
@@ -109,7 +104,7 @@ def _check_modules(scenario: Scenario, home: Path) -> None:
 def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec]) -> None:
     """Raises ScenarioError for writers, resources or strategies that the engine does not support."""
     try:
-        _check_keys(scenario, mode)
+        (check_real_run if mode == "real" else check_simulated_clock)(scenario)
     except OptionError as error:
         raise error.within(scenario.name) from None
     if mode == "real":
@@ -123,20 +118,6 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
         _check_needs(scenario, mode, f"strategy {spec.label!r}", scenario.needs_of(spec), rules)
         _check_executors(scenario, mode, spec.label, rules)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)
-
-
-def _check_keys(scenario: Scenario, mode: Mode) -> None:
-    """Raises OptionError for keys that are for the other mode."""
-    if mode == "simulated":
-        check_simulated_clock(scenario)
-        return
-    check_has_rows(scenario)
-    check_machine(scenario)
-    if scenario.has_real_clock:
-        check_real_clock(scenario)
-    else:
-        check_real_resources(scenario)
-    check_page_cache(scenario)
 
 
 def check_coefficients(coefficients: Path, scenarios: Iterable[Scenario]) -> None:

@@ -10,7 +10,7 @@ from refused import refused
 from scenario_builder import EVERY, SOUND, load, maintenance, toml
 
 from bench.engines.registry import FORMATS
-from bench.scenario.checks import check_machine, check_page_cache, check_real_resources
+from bench.runs.preflight.real_run import check_real_run
 from bench.scenario.file import shipped
 from bench.scenario.load import load_scenario
 from bench.scenario.plugins import model_of
@@ -263,60 +263,10 @@ def test_an_error_in_an_override_names_it(tmp_path):
     assert "--set" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("master", "share", "key"),
-    [
-        ("local[2]", {"cores": 8}, "cores"),
-        ("local[2]", {"memory": "8GiB"}, "memory"),
-        ("local-cluster[2,1,1024]", {"cores": 8}, "cores"),
-        ("spark://there:7077", {"cores": 8}, "cores"),
-        ("spark://there:7077", {"memory": "4GiB"}, "memory"),
-    ],
-)
-def test_resources_that_differ_from_those_of_spark_are_refused(tmp_path, master, share, key):
-    scenario = load(tmp_path, resources={"compactor": share}, spark={"master": master})
-    with refused("resources-not-honoured", f"resources.compactor.{key}"):
-        check_real_resources(scenario)
-
-
 def test_steps_that_take_turns_share_no_cores(tmp_path):
     assert load(tmp_path, resources={"shared_cores": 2}, clock="real").resources.shared_cores == 2
     with refused("no-effect", "resources.shared_cores"):
         load(tmp_path, resources={"shared_cores": 2})
-
-
-@pytest.mark.parametrize(
-    ("resources", "master"),
-    [({}, "local[2]"), ({"compactor": {"cores": 2, "memory": "4GiB"}}, "local[2]"),
-     ({"compactor": {"cores": 1}}, "local"), ({"compactor": {"cores": 2}}, "local-cluster[2,1,1024]"),
-     ({}, "spark://there:7077")],
-)  # fmt: skip
-def test_resources_that_match_pass(tmp_path, resources, master):
-    check_real_resources(load(tmp_path, resources=resources, spark={"master": master}))
-
-
-@pytest.mark.parametrize(
-    "elsewhere", [{"spark": {"master": "spark://one:7077"}}, {"catalog": {"properties": {"type": "rest"}}}]
-)
-def test_a_page_cache_of_other_machines_cannot_be_dropped(tmp_path, elsewhere):
-    check_page_cache(load(tmp_path, page_cache="cold"))
-    check_page_cache(load(tmp_path, **elsewhere))
-    with refused("page-cache-elsewhere", "page_cache"):
-        check_page_cache(load(tmp_path, page_cache="cold", **elsewhere))
-
-
-@pytest.mark.parametrize(
-    ("key", "changes"),
-    [
-        ("jvm", {"jvm": "warm"}),
-        ("resources.core_speed", {"resources": {"core_speed": 2}}),
-        ("resources.shared_cores", {"resources": {"shared_cores": 2}}),
-    ],
-)
-def test_a_real_run_has_the_machine_that_it_has(tmp_path, key, changes):
-    check_machine(load(tmp_path, clock="real"))
-    with refused("unsupported", key):
-        check_machine(load(tmp_path, clock="real", **changes))
 
 
 def test_spark_settings_are_texts_however_they_are_written(tmp_path):
@@ -384,7 +334,7 @@ def test_resolved_keeps_secrets_out(tmp_path):
 def test_shipped_scenarios_are_sound_and_resolve_to_themselves(tmp_path, name):
     scenario = load_scenario(name)
     if not scenario.has_real_clock:
-        check_real_resources(scenario)
+        check_real_run(scenario)
     assert scenario.description.endswith(".")
     assert scenario.strategies[0].label == "never" or name == "trust"  # strategies against themselves
     again = tmp_path / f"{name}.toml"
