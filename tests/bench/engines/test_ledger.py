@@ -130,7 +130,7 @@ def test_a_pending_plan_holds_every_file_it_names():
 
 def test_a_pending_command_holds_the_files_its_preview_replaces():
     group = RewriteGroup("", (data("a", 5), data("b", 7)), 0, 0, 100, 1, ())
-    shown = PlanPreview("v1", (Preview((group,), 1), NoPreview("of another action")))
+    shown = PlanPreview("v1", (Preview((group,)), NoPreview("of another action")))
     ticket = Ticket(TicketId(1), Plan((Compact(), Compact()), Reason.OTHER), shown, 0, 60_000)
     assert pending_plan(ticket).paths == {"a", "b"}
 
