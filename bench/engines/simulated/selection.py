@@ -158,9 +158,9 @@ def _condition(part: "exp.Expression") -> tuple[str, Condition]:
 
     match part:
         case exp.Between():
-            return _column(part, part.this), Condition(
-                low=_value(part, part.args["low"]), high=_value(part, part.args["high"])
-            )
+            low, high = _value(part, part.args["low"]), _value(part, part.args["high"])
+            if type(low) is type(high):
+                return _column(part, part.this), Condition(low=low, high=high)
         case exp.In() if part.expressions:
             return _column(part, part.this), Condition(
                 values=tuple(_value(part, item) for item in part.expressions)
@@ -172,9 +172,9 @@ def _condition(part: "exp.Expression") -> tuple[str, Condition]:
             column, literal, is_turned = _sides(part)
             value = _value(part, literal)
             excluded = (value,) if isinstance(part, exp.GT | exp.LT) else ()
-            is_upper = isinstance(part, exp.LT | exp.LTE) is not is_turned
-            low, high = (None, value) if is_upper else (value, None)
-            return _column(part, column), Condition(low=low, high=high, excluded=excluded)
+            if isinstance(part, exp.LT | exp.LTE) is not is_turned:
+                return _column(part, column), Condition(high=value, excluded=excluded)
+            return _column(part, column), Condition(low=value, excluded=excluded)
     raise _not_modelled(part)
 
 

@@ -106,6 +106,7 @@ def test_values_are_read_from_paths_that_name_their_columns_or_not(partition, co
         ("SELECT 1 FROM orders WHERE order_id = 'x'", "one number or one range"),
         ("SELECT 1 FROM orders WHERE order_id = ''", "one number or one range"),
         ("SELECT 1 FROM orders WHERE order_id < 5.5", "connected by AND"),
+        ("SELECT 1 FROM orders WHERE order_id BETWEEN 5 AND 'x'", "connected by AND"),
         ("SELECT 1 FROM orders WHERE order_date > 5", "without daily partitions"),
         ("SELECT 1 FROM orders a JOIN orders b ON a.order_id = b.order_id", "reads 2 tables"),
         ("SELECT FROM WHERE (", "cannot be parsed"),
