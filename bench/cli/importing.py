@@ -44,7 +44,8 @@ class Source:
         parts = [part for part in self.table.rstrip("/").split("/") if part] or [self.table]
         if parts[-1].endswith(".metadata.json"):
             parts = [part for part in parts[:-1] if part != "metadata"]
-        return parts[-1].rpartition(".")[2] or parts[-1]
+        is_path = "/" in self.table  # with dots in the names of folders
+        return parts[-1] if is_path else parts[-1].rpartition(".")[2] or parts[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import pytest
 from histories import commit, data, positions, written
 from iceberg_tables import catalog_properties, make_table
 
+from bench.cli.importing import Source
 from bench.engines.registry import FORMATS
 from bench.importing.answers import Answers
 from bench.importing.scenario import scenario_text
@@ -193,3 +194,16 @@ def test_mistakes_get_one_line(compactbench, location, words, problem):
     printed = compactbench("import", *arguments, code=2)
     assert problem in printed.err
     assert len(printed.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "name"),
+    [
+        ("lake.db.orders", "orders"),
+        ("/data/orders.v2", "orders.v2"),
+        ("s3://lake/db.db/orders/", "orders"),
+        ("/data/orders/metadata/v3.metadata.json", "orders"),
+    ],
+)
+def test_a_scenario_is_named_after_the_table(table, name):
+    assert Source(table, None, {}, None).name == name
