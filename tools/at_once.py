@@ -143,8 +143,8 @@ class Rates:
 
 
 def rates(strategy: str, kind: str, runs: Sequence[RunResult]) -> Rates:
-    figures = [run_figures(run) for run in runs]
-    means = {name: mean(all_known(own[name] for own in figures) or ()) for name in _FIGURES}
+    by_run = [run_figures(run) for run in runs]
+    means = {name: mean(all_known(own[name] for own in by_run) or ()) for name in _FIGURES}
     lost = means["lost_compactions"] or 0.0
     compactions = [one for run in runs for one in run.of(CompactionRecord)]
     walls_s = [one.cost.wall_s for one in compactions if one.status in _OUTCOMES]
