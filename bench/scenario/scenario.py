@@ -177,7 +177,7 @@ class Scenario:
         """The capabilities that a strategy needs of an engine."""
         rules = self.rules_of(spec)
         is_delayed = any(rule.delay_or(self.compaction_delay_ms) > 0 for rule in rules)
-        delaying = frozenset({Capability.DELAYED_COMMIT} if is_delayed else ())
+        delaying = frozenset({Capability.DELAYED_COMMIT}) if is_delayed else frozenset[str]()
         return Strategy(spec.label, rules).needs() | self._writing(spec) | delaying
 
     def maintenance_needs(self) -> frozenset[str]:
