@@ -54,7 +54,7 @@ FLOORS = {
     "positions of a partition": 200,
     "positions of a file": 200,
     "deletion vectors": 100,
-    "vector hides positions": 20,
+    "vector hides positions": 8,
     "mixed": 200,
 }
 SORT_KEYS = {
