@@ -54,6 +54,7 @@ SCHEMA_VERSION = 5
 READ_VERSIONS = (4, 5)  # in version 4 simulated runs had JSON lines, too
 FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
 LOST_STATUSES = ("conflict", "unfinished")  # of a compaction beside commits, which cost CPU for nothing
+NOT_DONE_STATUSES = (*FAILED_STATUSES, *LOST_STATUSES)  # of a step that was planned and changed nothing
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
 EVENT_TABLES = "events.tables"  # a folder, whose name no scenario can have

@@ -20,7 +20,7 @@ from bench.replay.clock import LiveClock
 from bench.replay.execution import Execution, compaction_fields
 from bench.replay.history import History, probe_seen
 from bench.replay.roles.compactor import evaluated
-from bench.replay.roles.maintainer import maintain
+from bench.replay.roles.maintainer import maintain_by
 from bench.replay.roles.tries import Tries
 from bench.replay.roles.writer import commit_fields
 from bench.replay.step_log import Fields, StepLog
@@ -208,9 +208,7 @@ def maintainer(of: Compacting, rules: Sequence[ActiveStrategy]) -> Role:
     for at_ms in of.looks:
         yield at_ms
         for rule in () if of.looks.is_over() else rules:
-            for decision in rule.decide(of.observe()):
-                if decision.plan is not None:
-                    maintain(decision.plan, of.engine, of.log)
+            maintain_by(rule, of.observe(), of.engine, of.log)
 
 
 def _tick(scenario: Scenario, at_ms: int) -> int:

@@ -11,6 +11,7 @@ from bench.replay.step_log import StepLog, version_ids
 from bench.results.records import MaintenanceRecord
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, Reason, describe_action
+from strategies.state import TableState
 from strategies.strategy import Strategy
 
 _LABEL = "maintenance"
@@ -26,9 +27,7 @@ def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLo
         yield Until(at_ms, Turn.MAINTAIN)
         for rule in rules:
             state = queries.with_history(engine.state(log.at_ms))
-            for decision in rule.decide(state):
-                if decision.plan is not None:
-                    maintain(decision.plan, engine, log)
+            maintain_by(rule, state, engine, log)
 
 
 def rules_of(scenario: Scenario) -> list[ActiveStrategy]:
@@ -36,7 +35,14 @@ def rules_of(scenario: Scenario) -> list[ActiveStrategy]:
     return [ActiveStrategy(_LABEL, {_LABEL: Strategy(_LABEL, (rule,))}) for rule in scenario.maintenance]
 
 
-def maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
+def maintain_by(rule: ActiveStrategy, state: TableState, engine: Engine, log: StepLog) -> None:
+    """Execute and record what a maintenance rule plans on a state of the table."""
+    for decision in rule.decide(state):
+        if decision.plan is not None:
+            _maintain(decision.plan, engine, log)
+
+
+def _maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
     """Execute a plan of a maintenance rule, and record it."""
     plan = replace(plan, reason=Reason.MAINTENANCE)
     before_bytes = log.observed.table.storage_bytes if log.observed else 0

@@ -18,7 +18,7 @@ from bench.results.query_rate import WEIGHTED_WORDS
 from bench.results.records import (
     FAILED_STATUSES,
     FEWER_CORES,
-    LOST_STATUSES,
+    NOT_DONE_STATUSES,
     CommitRecord,
     CompactionRecord,
     ContentRecord,
@@ -52,12 +52,16 @@ _FIGURES = {
 _MODELLED = {
     "compaction_cpu_s": "compaction CPU", "commit_cpu_s": "commit CPU", "query_mean_s": "the mean query",
 }  # fmt: skip
-_STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, outcome
-    (CommitRecord, "commit", "commits", "failed"),
-    (QueryRecord, "query", "queries", "failed (shown as gaps)"),
-    (CompactionRecord, "compaction", "compactions", "failed or were vetoed"),
-    (MaintenanceRecord, "maintenance step", "maintenance steps", "failed, or could not commit beside others"),
-)
+# Record, its statuses, singular, plural, outcome. Compactions that were lost have columns of their own.
+_STEPS: tuple[tuple[type[Any], tuple[str, ...], str, str, str], ...] = (
+    (CommitRecord, FAILED_STATUSES, "commit", "commits", "failed"),
+    (QueryRecord, FAILED_STATUSES, "query", "queries", "failed (shown as gaps)"),
+    (CompactionRecord, FAILED_STATUSES, "compaction", "compactions", "failed or were vetoed"),
+    (
+        MaintenanceRecord, NOT_DONE_STATUSES, "maintenance step", "maintenance steps",
+        "failed, or could not commit beside others",
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +180,8 @@ def _mixed(group: RunGroup) -> Iterator[Caution]:
 
 
 def _steps(group: RunGroup) -> Iterator[Caution]:
-    """Steps that failed within runs that continued. Compactions that were lost have columns of their own."""
-    for kind, singular, plural, outcome in _STEPS:
-        statuses = (*FAILED_STATUSES, *LOST_STATUSES) if kind is MaintenanceRecord else FAILED_STATUSES
+    """Steps that failed within runs that continued."""
+    for kind, statuses, singular, plural, outcome in _STEPS:
         failed = Counter(
             run.manifest.strategy
             for run in group.usable_runs

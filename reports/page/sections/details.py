@@ -8,7 +8,7 @@ import numpy as np
 from bench.results.columns import column_by_name
 from bench.results.metrics import LATENCY, METRICS, PROBED_LATENCY, Metric
 from bench.results.query_effect import QueryEffects, query_effects
-from bench.results.records import FAILED_STATUSES, LOST_STATUSES, CompactionRecord, DecisionRecord
+from bench.results.records import NOT_DONE_STATUSES, CompactionRecord, DecisionRecord
 from bench.results.values import Change
 from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
 from reports.data.group import RunGroup
@@ -19,7 +19,6 @@ from reports.text import format_value
 
 _ERROR_CHARACTERS = 200
 _ENDS = 100  # compactions of a strategy; a page shows fewer than the first and the last of them
-_NOT_DONE = (*FAILED_STATUSES, *LOST_STATUSES)  # of compactions that have a forecast and changed nothing
 _FORECAST_WITHIN = 0.05  # of the bytes: the order of rows in a file changes them by that much
 _BEFORE_AFTER = arrow("before", "after")
 
@@ -216,7 +215,8 @@ def _forecast_sums(group: RunGroup) -> dict[tuple[str, str], tuple[int, float, f
     sums: dict[tuple[str, str], tuple[int, float, float | None]] = {}
     for label, run in group.first_runs.items():
         compactions = run.of(CompactionRecord)
-        compactions = compactions.where(~np.isin(compactions.column("status").astype(str), _NOT_DONE))
+        is_not_done = np.isin(compactions.column("status").astype(str), NOT_DONE_STATUSES)
+        compactions = compactions.where(~is_not_done)
         forecasts = compactions.column("forecast").tolist()
         for name in dict.fromkeys(name for forecast in forecasts for name in forecast or ()):
             places = [place for place, forecast in enumerate(forecasts) if name in (forecast or ())]
