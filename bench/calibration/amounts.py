@@ -6,7 +6,7 @@ files apart everywhere, and an amount without a reason fits noise.
 
 from collections.abc import Mapping
 
-from bench.engines.simulated.steps import Operation
+from bench.engines.simulated.steps import QUERIES, Operation
 
 # A probe reads a few columns, so its rows count and not the bytes of all columns.
 _QUERY = ("s", "s_per_file", "s_per_million_rows", "s_with_deletes", "s_per_delete_file", "s_per_delete_mib")
@@ -47,7 +47,7 @@ EXPLAINING: Mapping[str, Mapping[Operation, tuple[str, ...]]] = {
             "s_per_million_delete_rows",
         ),
         Operation.NOOP: ("s", "s_per_live_file"),
-        Operation.QUERY: _QUERY,
+        **dict.fromkeys(QUERIES.values(), _QUERY),
         Operation.MAINTENANCE: ("s", "s_per_deleted_file", "s_per_expired_version"),
     },
     "delta": {
@@ -60,7 +60,7 @@ EXPLAINING: Mapping[str, Mapping[Operation, tuple[str, ...]]] = {
         Operation.REWRITE: _REWRITE,
         Operation.SORT: _REWRITE,
         Operation.NOOP: ("s", "s_per_live_file"),
-        Operation.QUERY: _QUERY,
+        **dict.fromkeys(QUERIES.values(), _QUERY),
         Operation.MAINTENANCE: ("s", "s_per_deleted_file"),
     },
     "hudi": {
@@ -76,7 +76,7 @@ EXPLAINING: Mapping[str, Mapping[Operation, tuple[str, ...]]] = {
         Operation.CLUSTER: (*_REWRITE[:-1], _METADATA_TABLE),
         Operation.SORT: _REWRITE[:-1],
         Operation.NOOP: ("s", "s_per_live_file"),
-        Operation.QUERY: _HUDI_QUERY,
+        **dict.fromkeys(QUERIES.values(), _HUDI_QUERY),
         Operation.MAINTENANCE: ("s", "s_per_deleted_file", "s_per_expired_version", _METADATA_TABLE),
     },
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
@@ -23,20 +23,32 @@ _COMPACTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """What a user reads of a run: the sum or the mean of a part of the cost of some of its steps."""
+    """What a user reads of a run: the sum or the mean of a part of the cost of some of its steps.
+
+    Settled queries count alike, also where readers ask at a changing rate: the model of one is judged.
+    """
 
     name: str
-    counts: Callable[[MeasuredStep], bool]
+    operations: Collection[Operation]
     part: Callable[[Cost], float]
     total: Callable[[Sequence[float]], float]
 
+    def counts(self, step: MeasuredStep) -> bool:
+        is_query = step.planning_s is not None
+        return step.step.operation in self.operations and (step.is_settled or not is_query)
 
-# Settled queries count alike, also where readers ask at a changing rate: what is judged is the model of one.
-_FIGURES = (
-    _Figure("compaction_cpu_s", lambda s: s.step.operation in _COMPACTIONS, lambda cost: cost.cpu_s, sum),
-    _Figure("commit_cpu_s", lambda s: s.step.operation in _COMMITS, lambda cost: cost.cpu_s, sum),
-    _Figure("query_mean_s", lambda s: s.is_settled, lambda cost: cost.wall_s, fmean),
-)
+
+def _figures(steps: Iterable[MeasuredStep]) -> tuple[_Figure, ...]:
+    """The mean query is by the sessions that simulations with these steps have the latencies of."""
+    measured = {step.step.operation for step in steps}
+    by_new = Operation.QUERY
+    usual = Operation.LONG_LIVED_QUERY if Operation.LONG_LIVED_QUERY in measured else by_new
+    return (
+        _Figure("compaction_cpu_s", _COMPACTIONS, lambda cost: cost.cpu_s, sum),
+        _Figure("commit_cpu_s", _COMMITS, lambda cost: cost.cpu_s, sum),
+        _Figure("query_mean_s", (usual,), lambda cost: cost.wall_s, fmean),
+        _Figure("query_new_session_mean_s", (by_new,), lambda cost: cost.wall_s, fmean),
+    )
 
 
 def left_out_errors(
@@ -49,6 +61,7 @@ def left_out_errors(
     the operations that it needs.
     """
     own = [step for step in steps if step.format == table_format and not step.is_initial]
+    figures = _figures([*own, *beside])
     ratios: dict[str, dict[str, list[float]]] = defaultdict(dict)
     unpredicted: dict[str, int] = defaultdict(int)
     for stream in dict.fromkeys(step.stream for step in own):
@@ -56,7 +69,7 @@ def left_out_errors(
         fitted = fit_operations([*others, *beside], table_format)
         left_out = (step for step in own if step.stream == stream)
         for of_strategy in by_key(left_out, lambda step: step.strategy).values():
-            for figure in _FIGURES:
+            for figure in figures:
                 counted = [step for step in of_strategy if figure.counts(step)]
                 if not counted:
                     continue

@@ -9,6 +9,7 @@ noise would make the fit too low. Each run weighs the same, however many steps i
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import nnls
@@ -16,7 +17,7 @@ from scipy.optimize import nnls
 from bench.calibration.amounts import EXPLAINING
 from bench.calibration.measured import MeasuredStep
 from bench.engines.simulated.costs import OperationCost, coldness_of, compiled_cpu_s, parallelism
-from bench.engines.simulated.steps import Operation
+from bench.engines.simulated.steps import PLANNING_OF, Operation
 from strategies.grouping import by_key
 
 _ROUNDS = 8  # of reweighting; the coefficients change by less than a thousandth after five
@@ -42,15 +43,18 @@ def fit_operations(steps: Iterable[MeasuredStep], table_format: str) -> dict[Ope
     by_operation = by_key(counted, lambda step: step.step.operation)
     fitted = {}
     for operation, names in EXPLAINING[table_format].items():
-        own = [step for step in by_operation.get(operation, []) if step.step.amounts.keys() >= {*names}]
+        steps_of = by_operation.get(operation, [])
+        own = tuple(step for step in steps_of if step.step.amounts.keys() >= {*names})
         if len(own) >= _STEPS_MIN:
             fitted[operation] = _fitted(own, names)
-            if operation is Operation.QUERY:
-                fitted[Operation.PLANNING] = _planning(own, names)
+            if operation in PLANNING_OF:
+                fitted[PLANNING_OF[operation]] = _planning(own, names)
     return fitted
 
 
-def _fitted(steps: Sequence[MeasuredStep], names: Sequence[str]) -> Fitted:
+# Cached, since streams are left out one by one and in pairs, and most of them lack most operations.
+@lru_cache(maxsize=1024)
+def _fitted(steps: tuple[MeasuredStep, ...], names: tuple[str, ...]) -> Fitted:
     weights = _weights(steps)
     kept, dropped = _identified(steps, names, [step.cost.cpu_s for step in steps], weights)
     amounts = _amounts(steps, kept)
@@ -78,7 +82,8 @@ def _fitted(steps: Sequence[MeasuredStep], names: Sequence[str]) -> Fitted:
     return Fitted(cost, {**dropped, **dict.fromkeys(free, "no cost found")})
 
 
-def _planning(steps: Sequence[MeasuredStep], names: Sequence[str]) -> Fitted:
+@lru_cache(maxsize=1024)
+def _planning(steps: tuple[MeasuredStep, ...], names: tuple[str, ...]) -> Fitted:
     weights, planning_s = _weights(steps), [max(step.planning_s or 0.0, _LEAST_S) for step in steps]
     kept, dropped = _identified(steps, names, planning_s, weights)
     wall = relative_fit(_amounts(steps, kept), np.array(planning_s), weights)

@@ -6,11 +6,12 @@ those that did not record it, and it is what the fitted coefficients are multipl
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.steps import (
+    QUERIES,
     Step,
     commit_step,
     maintenance_step,
@@ -27,7 +28,7 @@ _Priced = CommitRecord | CompactionRecord | MaintenanceRecord | QueryRecord
 _PRICED = (CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # no two steps are the same one
 class MeasuredStep:
     """A step of a real run. Its JVM had used `jvm_cpu_s` of CPU since the stream began.
 
@@ -52,10 +53,9 @@ class MeasuredStep:
 def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
     """The steps of all real runs that were simulated again.
 
-    Left out are queries of probes that are not primary and of sessions that stay open, steps that failed or
-    shared their CPU with others, metadata commands of a strategy, and steps without an equal in the
-    simulation; runs that shared a JVM or were checked after every compaction, and
-    what does not know its cores or the compiler's CPU.
+    Left out are queries of probes that are not primary, steps that failed or shared their CPU with others,
+    metadata commands of a strategy, and steps without an equal in the simulation; runs that shared a JVM or
+    were checked after every compaction, and what does not know its cores or the compiler's CPU.
     """
     return [
         step
@@ -79,7 +79,7 @@ def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
         query = record if isinstance(record, QueryRecord) else None
         yield MeasuredStep(
             manifest.format, manifest.change_log_hash, label, manifest.run_id,
-            step_of(twin).on_table(table_amounts), record.cost, used_s, manifest.cores or 1,
+            _step(record, twin).on_table(table_amounts), record.cost, used_s, manifest.cores or 1,
             is_initial=isinstance(record, CommitRecord) and record.is_initial,
             is_settled=query is not None and query.when == "settled",
             planning_s=None if query is None else query.planning_s,
@@ -93,7 +93,7 @@ def _table_amounts(simulated: Manifest) -> Mapping[str, float]:
 
 
 def _counts(record: _Priced) -> bool:
-    if isinstance(record, QueryRecord) and not (record.primary and record.session == "new"):
+    if isinstance(record, QueryRecord) and not record.primary:
         return False
     return record.status in ("ok", "noop") and record.cost.cpu_s > 0 and record.cost.jit_cpu_s is not None
 
@@ -103,19 +103,24 @@ def _is_known(twin: _Priced) -> bool:
 
 
 def _by_place(run: RunResult) -> Iterator[tuple[tuple[Any, ...], _Priced]]:
-    """The priced records in their order, by their place in the stream."""
+    """The priced records in their order, by their place in the stream.
+
+    Queries of all sessions open the same files, and coefficients may be without costs for some of them. So
+    a query has its place whoever runs it.
+    """
     seen = Counter[tuple[Any, ...]]()
     for record in run.records:
         if isinstance(record, _PRICED):
             place = (record.kind, record.tick, *_which(record))
-            yield (*place, seen[place]), record
-            seen[place] += 1
+            session = record.session if isinstance(record, QueryRecord) else None
+            yield (*place, seen[place, session]), record
+            seen[place, session] += 1
 
 
 def _which(record: _Priced) -> tuple[str, ...]:
     match record:
         case QueryRecord():
-            return record.probe, record.when, record.session
+            return record.probe, record.when
         case MaintenanceRecord():
             return (record.command,)
         case CompactionRecord():
@@ -124,13 +129,21 @@ def _which(record: _Priced) -> tuple[str, ...]:
             return ()
 
 
+def _step(record: _Priced, twin: _Priced) -> Step:
+    """The real record's step, with the work of the simulated one."""
+    step = step_of(twin)
+    if isinstance(record, QueryRecord):
+        return replace(step, operation=QUERIES[record.session])
+    return step
+
+
 def step_of(record: _Priced) -> Step:
     """The step that a record of a simulated run describes."""
     match record:
         case CommitRecord():
             return commit_step(record.change, record.work)
         case QueryRecord():
-            return query_step(record.work)
+            return query_step(record.work, record.session)
         case MaintenanceRecord():
             return maintenance_step(record.work)
         case CompactionRecord():

@@ -56,7 +56,7 @@ def cost_priors(
     def query_s(files: int, pairs: int = 0) -> float:
         deletes_bytes = pairs * _DELETE_BYTES
         work = ScanWork(files, pairs, deletes_bytes, read_rows=0, delete_bytes=deletes_bytes)
-        return estimates.price(query_step(work), cores).wall_s / core_speed
+        return estimates.price(query_step(work, estimates.sessions[-1]), cores).wall_s / core_speed
 
     return CostPriors(
         fixed_cpu_s=merge_s(0),

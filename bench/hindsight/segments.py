@@ -127,8 +127,10 @@ def _price_s(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> fl
 
 
 def _query_s(engine: SimulatedEngine[Any], scenario: Scenario) -> float:
-    """The CPU of the primary query; nobody asks a table without rows."""
-    return engine.query(scenario.primary_probe).cost.cpu_s if engine.state(0).data_files else 0.0
+    """The CPU of the primary query by the last kind of session; nobody asks a table without rows."""
+    if not engine.state(0).data_files:
+        return 0.0
+    return engine.query(scenario.primary_probe, engine.sessions[-1]).cost.cpu_s
 
 
 def _commit_s(outcome: CommitOutcome) -> float:

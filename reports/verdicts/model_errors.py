@@ -14,19 +14,21 @@ from statistics import fmean
 
 from bench.results.arithmetic import all_known, mean
 from bench.results.folders import RunResult
+from bench.results.metrics import LATENCY
 from bench.results.rows import run_figures
+from bench.results.sessions import has_long_lived
+from bench.results.values import Session
 from reports.data.group import RunGroup
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.query_load import QUERIES_PER_H, cpu_with_queries_s
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.unmodelled import figure_error
 
-# What is compared. A simulated query is one of a new session, so real queries of new sessions count.
 METRICS = (
-    "compaction_cpu_s", "commit_cpu_s", "query_new_session_mean_s", "compaction_added_bytes",
+    "compaction_cpu_s", "commit_cpu_s", "query_mean_s", "query_new_session_mean_s", "compaction_added_bytes",
     "commit_added_bytes", "files_end", "delete_files_end",
 )  # fmt: skip
-RANKED = ("compaction_cpu_s", "query_new_session_mean_s")
+RANKED = ("compaction_cpu_s", "query_mean_s", "query_new_session_mean_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +128,17 @@ def model_errors(modelled: Iterable[tuple[RunGroup, Mapping[str, RunResult]]]) -
 
 
 def _figure_errors(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[ErrorOfFigure]:
-    """Of all strategies that were simulated, the metrics that both have and that are not 0."""
+    """Of all strategies that were simulated, the metrics that both have and that are not 0.
+
+    `query_mean_s` counts if it is by long-lived sessions in both.
+    """
     made = []
     for strategy, run in simulated.items():
         modelled = run_figures(run)
+        has_usual = has_long_lived(run) and all(map(has_long_lived, group.usable_runs_of(strategy)))
         for metric in METRICS:
+            if metric == LATENCY and not has_usual:
+                continue
             values, value = group.values(metric, group.runs_with(metric, strategy)), modelled[metric]
             if values and value is not None and fmean(values) > 0:
                 row = group.row(strategy)
@@ -183,9 +191,11 @@ def _regrets(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[Regret
     for choice in _choices(group):
         labels = [label for label in choice if label in simulated]
         real = {label: group.usable_runs_of(label) for label in labels}
+        every = (run for label in labels for run in (*real[label], simulated[label]))
+        session: Session | None = None if all(map(has_long_lived, every)) else "new"
         for rate in QUERIES_PER_H:
-            costs = {label: _mean_cost(real[label], rate) for label in labels}
-            modelled = {label: _mean_cost([simulated[label]], rate) for label in labels}
+            costs = {label: _mean_cost(real[label], rate, session) for label in labels}
+            modelled = {label: _mean_cost([simulated[label]], rate, session) for label in labels}
             known = {
                 label: (cost, modelled_cost)
                 for label in labels
@@ -218,8 +228,8 @@ def _choices(group: RunGroup) -> list[list[str]]:
     return [*choices.values()]
 
 
-def _mean_cost(runs: Iterable[RunResult], queries_per_h: int) -> float | None:
-    return mean(all_known(cpu_with_queries_s(run, queries_per_h) for run in runs) or ())
+def _mean_cost(runs: Iterable[RunResult], queries_per_h: int, session: Session | None) -> float | None:
+    return mean(all_known(cpu_with_queries_s(run, queries_per_h, session) for run in runs) or ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ _FIGURES = {"compaction": "compaction_cpu_s", "commit": "commit_cpu_s", "query":
 _OPERATIONS: Mapping[str, frozenset[str]] = {
     "compaction": frozenset({"rewrite", "cluster", "sort", "convert", "single_node", "noop"}),
     "commit": frozenset({"commit", "upsert", "merge"}),
-    "query": frozenset({"query", "planning"}),
+    "query": frozenset({"query", "planning", "long_lived_query", "long_lived_planning"}),
 }
 
 
@@ -100,7 +100,7 @@ def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[Beyond]:
     }
     for key, factor in sorted(far.items(), key=lambda item: -item[1]):
         operation, _, amount = key.partition(" ")
-        where = f"{'an' if operation[0] in 'aeiou' else 'a'} {operation}"
+        where = f"{'an' if operation[0] in 'aeiou' else 'a'} {operation.replace('_', ' ')}"
         yield Beyond(f"{_plural(amount)} in {where} as were measured", factor)
 
 
@@ -162,6 +162,8 @@ def figure_error(manifest: Manifest, metric: str) -> float | None:
 def _error(manifest: Manifest, metric: str, name: str) -> float | None:
     """That of the figure that the metric follows from, or the largest one of all figures."""
     own = _FIGURES.get(metric.partition("_")[0])
+    if coefficients_of(manifest, "errors", metric):
+        own = metric
     figures = _FIGURES.values() if own is None else (own,)
     tables = [coefficients_of(manifest, "errors", figure) for figure in figures]
     known = [

@@ -35,7 +35,9 @@ def coefficients(data: dict[str, Any] | None = None, **changes: Any) -> IcebergC
     return IcebergCoefficients.model_validate(
         {
             "format": "iceberg", "origin": "a test",
-            "operations": operations({*IcebergCoefficients.needed, Operation.SINGLE_NODE}, **changes),
+            "operations": operations(
+                {*IcebergCoefficients.needed, Operation.SINGLE_NODE, *map(Operation, changes)}, **changes
+            ),
             "metadata": METADATA, "data": data or {"file_bytes": 0},
         }
     )  # fmt: skip

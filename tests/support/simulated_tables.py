@@ -10,10 +10,12 @@ from strategies.state import MIB
 CORES = Cores(writer=4, compactor=2, reader=3)
 
 
-def make(costs=None, cores=CORES, **table):
+def make(costs=None, cores=CORES, has_real_clock=False, **table):
     """A simulated table that is there, of round coefficients unless told otherwise."""
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    engine = simulated_table(IcebergTableModel, spec, costs or coefficients(), cores)
+    engine = simulated_table(
+        IcebergTableModel, spec, costs or coefficients(), cores, has_real_clock=has_real_clock
+    )
     engine.create()
     return engine
 

@@ -105,7 +105,9 @@ def test_break_even_is_told_the_price_by_which_regret_is_measured():
     """What a second of a query is worth: the CPU over the time that a file more takes a query."""
     estimates = FORMATS["iceberg"].engines.estimates(None)
     ten, twenty = (
-        estimates.price(query_step(ScanWork(files, 0, 0, read_rows=0, delete_bytes=0)), cores=2)
+        estimates.price(
+            query_step(ScanWork(files, 0, 0, read_rows=0, delete_bytes=0), estimates.sessions[-1]), cores=2
+        )
         for files in (10, 20)
     )
     cpu_s_per_s = (twenty.cpu_s - ten.cpu_s) / (twenty.wall_s - ten.wall_s)

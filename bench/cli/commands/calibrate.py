@@ -19,7 +19,7 @@ from bench.cli.output import TitledTable, print_line, print_remark, print_tables
 from bench.cli.tables import Column
 from bench.cli.writing import check_folder, writing
 from bench.engines.simulated.costs import ModelError, shipped_file
-from bench.engines.simulated.steps import Operation
+from bench.engines.simulated.steps import PLANNING_OF, Operation
 from bench.errors import ResultSchemaError
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
@@ -30,6 +30,7 @@ _FIGURES = {
     "compaction_cpu_s": "compaction CPU",
     "commit_cpu_s": "commit CPU",
     "query_mean_s": "mean query",
+    "query_new_session_mean_s": "mean query by new sessions",
 }
 
 
@@ -127,7 +128,7 @@ def _operations(fitted: Mapping[Operation, Fitted]) -> TitledTable:
     lines = [
         (operation.value, f"{one.cost.steps:,}", ", ".join(one.dropped) or "-")
         for operation, one in fitted.items()
-        if operation is not Operation.PLANNING
+        if operation not in PLANNING_OF.values()
     ]
     return "fitted operations", ("operation", Column("steps"), "not identified"), lines
 

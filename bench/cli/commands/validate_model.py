@@ -21,11 +21,12 @@ from reports.verdicts.model_errors import (
     ratio_summaries,
 )
 
-# How tables name `METRICS`; the mean query is one of a new session.
+# How tables name `METRICS`.
 HEADINGS = {
     "compaction_cpu_s": "compaction CPU",
     "commit_cpu_s": "commit CPU",
-    "query_new_session_mean_s": "mean query",
+    "query_mean_s": "mean query",
+    "query_new_session_mean_s": "mean query, new sessions",
     "compaction_added_bytes": "compacted bytes",
     "commit_added_bytes": "committed bytes",
     "files_end": "files",

@@ -1,11 +1,11 @@
 """Notes what a simulation priced without its having been measured."""
 
 from bench.engines.simulated.costs import OperationCost
-from bench.engines.simulated.steps import Operation, Step
+from bench.engines.simulated.steps import PLANNING_OF, Operation, Step
 from bench.results.values import BeyondFit
 
 # Of little weight, and set by hand where no measured run has one.
-_UNNOTED = (Operation.NOOP, Operation.PLANNING)
+_UNNOTED = (Operation.NOOP, *PLANNING_OF.values())
 
 
 class BeyondFitNotes:

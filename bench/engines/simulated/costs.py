@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from bench.engines.simulated.rolling import rows_of_a_full_file
-from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
+from bench.engines.simulated.steps import COEFFICIENTS, PLANNING_OF, QUERIES, Operation, Step
 from bench.errors import ScenarioError, first_error
-from bench.results.values import Cost
+from bench.results.values import Cost, Session
 from workloads.schema import Schema
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -172,6 +172,12 @@ class Coefficients(Part):
     def price(self, step: Step, cores: int, jvm_cpu_s: float = float("inf")) -> Cost:
         """Wall, process CPU, task CPU and compiler CPU seconds of a step; by default in a warm JVM."""
         return self.operations[step.operation].cost(step, cores, jvm_cpu_s)
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """Whose queries have costs: new sessions always, others if they were measured."""
+        known = self.operations.keys()
+        return tuple(session for session, query in QUERIES.items() if {query, PLANNING_OF[query]} <= known)
 
     def is_fitted(self, operation: Operation) -> bool:
         """Whether the operation was fitted to measured steps."""

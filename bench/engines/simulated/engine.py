@@ -33,6 +33,7 @@ from bench.engines.simulated.beyond_fit import BeyondFitNotes
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import ConflictError, FormatModel, LostCommit, Prepared
 from bench.engines.simulated.steps import (
+    PLANNING_OF,
     Operation,
     Step,
     commit_step,
@@ -53,12 +54,12 @@ from workloads.commit import CommitSpec
 class SimulatedEngine(Generic[Prepared]):
     """One simulated table (see the `Engine` contract). Its costs are modelled seconds from coefficients.
 
-    `model` makes the format's model of an empty table, from the settings and the format's coefficients. These
-    are fitted to queries of new sessions. `executors` have the capabilities of executors without Spark.
-    `table_amounts` are amounts of work that each step has on this table.
+    `model` makes the format's model of an empty table, from the settings and the format's coefficients.
+    `executors` have the capabilities of executors without Spark. `table_amounts` are amounts of work that
+    each step has on this table.
     """
 
-    sessions: tuple[Session, ...] = ("new",)
+    sessions: tuple[Session, ...]
 
     def __init__(
         self,
@@ -75,6 +76,7 @@ class SimulatedEngine(Generic[Prepared]):
         self._coefficients, self._cores = coefficients, settings.cores
         self._core_speed = settings.core_speed
         self._is_jvm_warm, self._has_real_clock = settings.is_jvm_warm, settings.has_real_clock
+        self.sessions = ("new",) if settings.has_real_clock else coefficients.sessions
         self._make_model = partial(model, settings, coefficients)
         self._make_sibling = partial(
             SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model, executors,
@@ -264,8 +266,8 @@ class SimulatedEngine(Generic[Prepared]):
         """Opens the files that may hold the keys that the probe names, or all files if it names none."""
         scan, cores = self.model.opened(probe.sql), self._cores.reader
         scan = replace(scan, metadata_files_count=self.model.opened_metadata_files_count)
-        step = query_step(scan)
-        planning = replace(step, operation=Operation.PLANNING)
+        step = query_step(scan, session)
+        planning = replace(step, operation=PLANNING_OF[step.operation])
         planning_s = self._modelled(planning, cores).wall_s / self._core_speed
         cost = self._price(step, cores)
         planning_s = min(planning_s, cost.wall_s)

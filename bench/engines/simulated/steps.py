@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bench.results.values import Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
+from bench.results.values import Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork, Session
 from strategies.state import MIB
 
 _MILLION = 1e6
@@ -26,10 +26,19 @@ class Operation(StrEnum):
     CONVERT = "convert"  # converts deletes of data files, which stay; may rewrite others in the same commit
     SINGLE_NODE = "single_node"  # any of these rewrites and conversions by an executor without Spark
     NOOP = "noop"  # a compaction that finds nothing to do
-    QUERY = "query"
-    PLANNING = "planning"  # the part of a query's wall time before its first task
+    QUERY = "query"  # by a new session
+    PLANNING = "planning"  # the part of such a query's wall time before its first task
+    LONG_LIVED_QUERY = "long_lived_query"
+    LONG_LIVED_PLANNING = "long_lived_planning"
     MAINTENANCE = "maintenance"
 
+
+# By the session that runs it.
+QUERIES: Mapping[Session, Operation] = {"new": Operation.QUERY, "long-lived": Operation.LONG_LIVED_QUERY}
+PLANNING_OF = {
+    Operation.QUERY: Operation.PLANNING,
+    Operation.LONG_LIVED_QUERY: Operation.LONG_LIVED_PLANNING,
+}
 
 OF_COMMITS = (
     "s", "s_per_file", "s_per_delete_file", "s_per_mib", "s_per_replaced_file", "s_per_million_replaced_rows",
@@ -60,7 +69,7 @@ COEFFICIENTS: Mapping[Operation, tuple[str, ...]] = {
         ),
         (*OF_REWRITES, *OF_TABLES),
     ),
-    **dict.fromkeys((Operation.QUERY, Operation.PLANNING), (*OF_QUERIES, *OF_TABLES)),
+    **dict.fromkeys((*QUERIES.values(), *PLANNING_OF.values()), (*OF_QUERIES, *OF_TABLES)),
     Operation.MAINTENANCE: (*OF_MAINTENANCE, *OF_TABLES),
 }
 
@@ -128,7 +137,7 @@ def rewrite_step(
     return Step(operation, amounts, max(1, work.tasks_count or 0))
 
 
-def query_step(work: ScanWork) -> Step:
+def query_step(work: ScanWork, session: Session) -> Step:
     deletes_count = work.delete_files_count
     amounts = _known(
         OF_QUERIES,
@@ -136,7 +145,7 @@ def query_step(work: ScanWork) -> Step:
         None if deletes_count is None else bool(deletes_count), deletes_count, _mib(work.delete_bytes),
         _mib(work.merged_bytes),
     )  # fmt: skip
-    return Step(Operation.QUERY, amounts, max(1, work.files_count or 0))
+    return Step(QUERIES[session], amounts, max(1, work.files_count or 0))
 
 
 def maintenance_step(work: MaintenanceWork) -> Step:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from bench.results.metrics import METRIC_BY_NAME
+from bench.results.metrics import LATENCY, METRIC_BY_NAME
 from bench.results.rows import Row
+from bench.results.sessions import has_long_lived
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Shown, Table, figure_cell, latency_unit, seconds, strategy_table
 from reports.phrases import say
@@ -11,6 +12,7 @@ from reports.text import format_value
 
 _METRICS = (
     ("compaction_cpu_s", "Compaction CPU"),
+    ("query_mean_s", "Mean query"),
     ("query_new_session_mean_s", "Mean query by new sessions"),
     ("compaction_added_bytes", "Compaction added"),
     ("files_end", "Files at end"),
@@ -20,7 +22,7 @@ ANSWERED_BY_REAL_RUNS = say(
     "simulation is beside them."
 )
 _CAPTION = "What was measured, and what the simulation says of it"
-_NOTE = "Means over the runs. Ratio: modelled over measured. Simulated queries are those of new sessions."
+_NOTE = "Means over the runs. Ratio: modelled over measured."
 
 
 def measured_twin(group: RunGroup, others: Sequence[RunGroup]) -> RunGroup | None:
@@ -35,10 +37,15 @@ def _definition(group: RunGroup) -> tuple[str, str, str]:
 
 
 def beside_measured(group: RunGroup, measured: RunGroup) -> Table | None:
-    """A row for each strategy that has both; None if there is none."""
+    """A row for each strategy that has both; None if there is none.
+
+    Mean queries are compared if both are by long-lived sessions, and those by new sessions always.
+    """
     rows = [row for row in group.rows if row.strategy in measured.strategies]
     pairs = [(measured.row(row.strategy), row) for row in rows]
-    shown = [column for name, title in _METRICS for column in _columns(name, title, pairs)]
+    has_usual = all(map(has_long_lived, (*group.usable_runs, *measured.usable_runs)))
+    compared = [(name, title) for name, title in _METRICS if name != LATENCY or has_usual]
+    shown = [column for name, title in compared for column in _columns(name, title, pairs)]
     return strategy_table(rows, shown, _NOTE, _CAPTION) if shown else None
 
 

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from bench.calibration.measured import MeasuredStep
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import OperationCost
 from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
+from bench.results.values import Cost
 
 TRUE = OperationCost(
     tasks={"s": 0.02, "s_per_file": 0.004, "s_per_mib": 0.2}, driver={"s": 0.1, "s_per_file": 0.01},
@@ -120,10 +123,46 @@ def test_steps_that_are_never_judged_are_still_fitted_to():
     assert (error.streams, error.strategies) == (1, 1)
 
 
+def queries(operation, stream, wall_s):
+    """Settled queries of so many files, each of which takes `wall_s`."""
+    amounts = dict.fromkeys(COEFFICIENTS[operation], 0.0)
+    return [
+        MeasuredStep(
+            "iceberg", stream, f"{stream}: s", f"{stream}-s",
+            Step(operation, {**amounts, "s": 1.0, "s_per_file": files}, files),
+            Cost(wall_s * files, wall_s * files, wall_s * files, 0.0), 100.0, 1,
+            is_settled=True, planning_s=wall_s * files / 10,
+        )
+        for files in range(1, 11)
+    ]  # fmt: skip
+
+
+def test_each_kind_of_session_has_costs_and_errors_of_its_own():
+    new, usual = partial(queries, Operation.QUERY), partial(queries, Operation.LONG_LIVED_QUERY)
+    steps = [*new("a", 2.0), *new("b", 2.0), *usual("a", 0.5), *usual("b", 1.0)]
+    fitted = fit_operations(steps, "iceberg")
+    assert fitted[Operation.QUERY].cost.tasks == pytest.approx({"s_per_file": 2.0})
+    assert fitted[Operation.PLANNING].cost.wall == pytest.approx({"s_per_file": 0.2})
+    assert 0.5 < fitted[Operation.LONG_LIVED_QUERY].cost.tasks["s_per_file"] < 1.0
+    assert 0.05 < fitted[Operation.LONG_LIVED_PLANNING].cost.wall["s_per_file"] < 0.1
+    errors = left_out_errors(steps, "iceberg")
+    assert errors["query_new_session_mean_s"].mean_absolute == pytest.approx(0, abs=1e-3)
+    assert errors["query_mean_s"].mean_absolute == pytest.approx((1 + 0.5) / 2)
+
+
+def test_without_long_lived_sessions_the_mean_query_is_by_new_ones():
+    new, usual = partial(queries, Operation.QUERY), partial(queries, Operation.LONG_LIVED_QUERY)
+    steps = [*new("a", 2.0), *new("b", 1.0)]
+    errors = left_out_errors(steps, "iceberg")
+    assert errors["query_mean_s"] == errors["query_new_session_mean_s"]
+    # Simulations have long-lived sessions once they are fitted to any, if only to runs that are not judged.
+    assert "query_mean_s" not in left_out_errors(steps, "iceberg", beside=usual("c", 0.5))
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_operation_of_a_format_has_amounts_that_explain_it(name):
     needed = FORMATS[name].engines.estimates().needed - {Operation.PLANNING}
-    assert EXPLAINING[name].keys() - {Operation.SINGLE_NODE} == needed
+    assert EXPLAINING[name].keys() - {Operation.SINGLE_NODE, Operation.LONG_LIVED_QUERY} == needed
     for operation, names in EXPLAINING[name].items():
         assert {*names} <= {*COEFFICIENTS[operation]}
         assert names[0] == "s"

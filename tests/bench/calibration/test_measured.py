@@ -9,6 +9,7 @@ from bench.engines.registry import FORMATS
 from bench.engines.simulated.steps import Operation
 from bench.results.folders import load_runs
 from bench.results.records import CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord
+from bench.results.tables import RunRecords
 from bench.runs.resimulation import Resimulation
 
 PRICED = (CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord)
@@ -72,6 +73,26 @@ def test_every_step_tells_whether_its_table_has_a_metadata_table(simulated, enab
     made = replace(run, manifest=run.manifest.model_copy(update={"options": options}))
     steps = measured_steps([Resimulation(0, (run,), made=made)])
     assert {step.step.amounts["s_with_metadata_table"] for step in steps} == {amount}
+
+
+def test_long_lived_queries_are_measured_though_a_simulation_has_none(simulated):
+    run = next(run for run in simulated if run.manifest.strategy == "reorg-4min")
+    usual = [
+        record.model_copy(update={"session": "long-lived"})
+        for record in run.records
+        if isinstance(record, QueryRecord)
+    ]
+    both = replace(run, records=RunRecords.listed([*run.records, *usual]))
+    steps = measured_steps([Resimulation(0, (both,), made=run)])
+    of = {
+        operation: [step for step in steps if step.step.operation is operation]
+        for operation in (Operation.QUERY, Operation.LONG_LIVED_QUERY)
+    }
+    assert (
+        [step.step.amounts for step in of[Operation.QUERY]]
+        == [step.step.amounts for step in of[Operation.LONG_LIVED_QUERY]]
+        != []
+    )
 
 
 def test_what_was_left_out_of_the_simulation_tells_nothing(simulated):

@@ -66,6 +66,21 @@ def test_no_choice_costs_less_than_the_cheapest_one(costs, modelled):
     assert all(one.regret >= 0 and (one.chosen != one.best or one.regret == 0) for one in errors.regrets)
 
 
+@pytest.mark.parametrize(
+    ("of_real", "of_modelled", "is_compared"), [(1, 1, True), (1, 0, False), (0, 1, False)]
+)
+def test_mean_queries_are_compared_if_both_are_by_long_lived_sessions(of_real, of_modelled, is_compared):
+    def made(factor, has_both, **manifest):
+        usual = [query(factor * 0.5, session="long-lived")] * has_both
+        first = [commit(cpu_s=1.0, files_added_count=1), query(factor * 1.0, **QUERY)]
+        return run(*first, *usual, end(), strategy="never", **manifest)
+
+    (group,) = run_groups([made(1, of_real)])
+    errors = model_errors([(group, {"never": made(3, of_modelled, mode="simulated")})])
+    compared = {one.metric: one.error for one in errors.figures if one.metric.startswith("query")}
+    assert compared == {"query_new_session_mean_s": 2, **({"query_mean_s": 2} if is_compared else {})}
+
+
 def test_a_repetition_is_off_from_the_mean_of_the_others():
     real = [one_run("never", cpu_s, 1.0, repetition=n) for n, cpu_s in enumerate((1.0, 2.0, 3.0), 1)]
     errors = errors_of(real, {"never": (2.2, 1.0)})

@@ -108,6 +108,14 @@ def test_an_error_is_known_only_if_the_coefficients_state_it():
     assert figure_error(one.manifest, "files_end") is None
 
 
+def test_queries_by_new_sessions_have_the_error_that_the_coefficients_state_for_them():
+    new = {"query_new_session_mean_s": {"log_sd": 0.4, "streams": 10**9}}
+    for errors, error in ((ERRORS, 0.2), ({**ERRORS, **new}, 0.4)):
+        (made,) = run_groups([simulated("a", 1.0, fitted(errors))])
+        found = figure_error(made.usable_runs[0].manifest, "query_new_session_mean_s")
+        assert found == pytest.approx(error)
+
+
 def test_a_ratio_within_the_error_of_the_model_is_undecided(tmp_path):
     def verdict(sd):
         errors = {name: {"log_sd": sd, "ratio_log_sd": sd, "streams": 10**9} for name in ERRORS}

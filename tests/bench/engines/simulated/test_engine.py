@@ -181,6 +181,20 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
     assert outcome.work.metadata_files_count == 1
 
 
+def test_long_lived_sessions_query_if_they_have_costs_and_roles_take_turns():
+    assert make(coefficients()).sessions == ("new",)
+    costs = coefficients(long_lived_query={"driver": {"s": 0.5}, "wall": {"s": 0.25}},
+                         long_lived_planning={"wall": {"s": 0.1}})  # fmt: skip
+    engine = make(costs)
+    assert engine.sessions == ("new", "long-lived")
+    assert make(costs, has_real_clock=True).sessions == ("new",)
+    engine.commit(batch(1, 10, 3), 60_000)
+    usual, new = engine.query(FULL_SCAN, "long-lived"), engine.query(FULL_SCAN)
+    assert (usual.cost.wall_s, usual.planning_s, usual.cost.cpu_s) == (0.25, 0.1, 0.5)
+    assert usual.work == new.work
+    assert new.cost.wall_s > 1
+
+
 def test_a_rewrite_keeps_the_sequence_number_it_was_planned_at():
     engine = make()
     commit_all(engine, batches(None)[:2])
