@@ -30,7 +30,7 @@ from bench.results.records import (
 from bench.results.rows import content_of, rows_off
 from bench.results.table_content import stream_compactions_of
 from bench.text import counted, human_number, human_percent, human_ratio
-from reports.data.formats import part_name
+from reports.data.formats import format_name
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
@@ -224,19 +224,15 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
     if not group.is_simulated:
         return
     text = "These runs are simulated: all times come from a cost model, nothing was measured."
-    coefficients = {
-        part_name(part, group): known for part in group.parts if (known := coefficients_of(part.manifest))
-    }
-    if any(not known.get("errors") for known in coefficients.values()):
+    coefficients = [(part, known) for part in group.parts if (known := coefficients_of(part.manifest))]
+    if any(not known.get("errors") for _, known in coefficients):
         text += " How far the model is off is not known, so its times are rough."
-    own = {
-        name: " ".join(filter(None, (_errors(known), str(known.get("caution", "")))))
-        for name, known in coefficients.items()
-    }
-    named = (
-        own.values() if len(group.parts) == 1 else (f"{name}: {text}" for name, text in own.items() if text)
+    named = dict.fromkeys(
+        own if len(group.parts) == 1 else f"{format_name(part)}: {own}"
+        for part, known in coefficients
+        if (own := " ".join(filter(None, (_errors(known), str(known.get("caution", ""))))))
     )
-    yield Caution(True, say(" ".join(filter(None, (text, *named)))))
+    yield Caution(True, say(" ".join((text, *named))))
     yield from _more_cores(group)
     reasons: dict[tuple[str, str], dict[str, Beyond]] = {}  # by figures and what there is too much of
     for metrics, figures in _FIGURES.items():
