@@ -137,6 +137,14 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     def _use(self) -> None:
         use_namespace(self._spark, self._catalog.name, self._catalog.namespace)
 
+    def _forget(self) -> None:
+        """With the catalog's table cache, a session keeps a table until it has not used it for 30 s."""
+        if (
+            self._spark.conf.get(f"spark.sql.catalog.{self._catalog.name}.cache-enabled", "").lower()
+            == "true"
+        ):
+            self._spark.sql(f"REFRESH TABLE {self._name}")
+
     @property
     def _codec(self) -> str:
         return table_properties(self._spec).get(CODEC_PROPERTY, DEFAULT_CODEC)

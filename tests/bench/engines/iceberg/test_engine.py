@@ -5,7 +5,17 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from engine_streams import batches, commit_all, content_of, execute, files, plan, rewrite, snapshots
+from engine_streams import (
+    FULL_SCAN,
+    batches,
+    commit_all,
+    content_of,
+    execute,
+    files,
+    plan,
+    rewrite,
+    snapshots,
+)
 from iceberg_sheets import stored_table
 from pyspark.sql import functions
 
@@ -477,6 +487,18 @@ def test_a_catalog_of_the_users_own_works_like_the_default(opened, log, tmp_path
     assert content_of(engine, stream, tmp_path / "dump").equal
     engine.drop()
     assert not list((tmp_path / "warehouse").rglob("*.parquet"))
+
+
+def test_a_new_session_reads_a_table_that_its_catalog_has_cached(opened, log, spark, tmp_path):
+    of_files = {"type": "hadoop", "warehouse": (tmp_path / "warehouse").as_uri()}
+    engine = opened("caching", properties={**of_files, "cache-enabled": "true"})
+    engine.create()
+    commit_all(engine, batches(log)[:2])
+    files_count = engine.query(FULL_SCAN).work.files_count
+    other = opened("direct")
+    spark.sql(f"INSERT INTO {other._name} SELECT * FROM {other._name}")
+    assert engine.query(FULL_SCAN, "long-lived").work.files_count == files_count
+    assert engine.query(FULL_SCAN).work.files_count > files_count
 
 
 def test_tables_can_lie_in_a_folder_of_any_name(opened, log, tmp_path):
