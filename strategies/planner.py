@@ -50,8 +50,8 @@ class Planner(ABC):
     """Decides what to do to a table. Implement it as a frozen dataclass whose fields are the options.
 
     A planner has no state of its own: what it has to remember goes into the note of its `Answer`. The note
-    belongs to one rule and changes only when that rule's trigger fires. It is None at first, after a switch
-    of strategies and in `compactbench plan`. Whether a plan was executed is in `state.compactions`.
+    belongs to one rule and changes only when that rule's trigger fires. It is None at first and in
+    `compactbench plan`. Whether a plan was executed is in `state.compactions`.
 
     A class that has `decide` and nothing else need not inherit from this one.
     """

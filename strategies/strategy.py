@@ -85,9 +85,9 @@ class Strategy:
             if decision.plan is not None:
                 return
 
-    def fresh_memories(self, at_ms: int, commits_total_count: int) -> tuple[RuleMemory, ...]:
-        """For a strategy that takes over at `at_ms` after so many commits."""
-        return (RuleMemory(at_ms, commits_total_count),) * len(self.rules)
+    def fresh_memories(self) -> tuple[RuleMemory, ...]:
+        """Before the first evaluation."""
+        return (RuleMemory(),) * len(self.rules)
 
     def needs(self) -> frozenset[str]:
         """The capabilities its triggers and planners declare."""

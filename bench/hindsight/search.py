@@ -78,7 +78,7 @@ def planner_of(spec: StrategySpec) -> str | None:
 
     None unless one planner alone decides, and leaves it to its trigger when to compact.
     """
-    if len(spec.strategy.rules) != 1 or spec.switches:
+    if len(spec.strategy.rules) != 1:
         return None
     rule, table = spec.strategy.rules[0], strategy_table(spec)
     traits = traits_of(rule.planner)

@@ -1,6 +1,6 @@
-"""The strategy in force, which a switch may replace by another one, and the records of its decisions."""
+"""A strategy with what its rules remember, and the records of its decisions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bench.replay.step_log import Fields
@@ -10,7 +10,7 @@ from strategies.plan import describe_action
 from strategies.planner import traits_of
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy, Verdict
-from strategies.triggers import RuleMemory, trigger_traits
+from strategies.triggers import trigger_traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,38 +46,26 @@ class RuleFacts:
 
 
 class ActiveStrategy:
-    """Evaluates a strategy's rules, keeps their memories, and switches to other strategies when it is time.
+    """Evaluates a strategy's rules, and keeps their memories."""
 
-    `switches` are (scenario milliseconds, label), ascending. A strategy that takes over starts without
-    memories.
-    """
-
-    def __init__(
-        self, label: str, strategies: Mapping[str, Strategy], switches: tuple[tuple[int, str], ...] = ()
-    ) -> None:
-        self._strategies, self._switches = strategies, switches
-        self._strategy = strategies[label]
-        self._memories: tuple[RuleMemory, ...] = self._strategy.fresh_memories(0, 0)
-        self._facts = {name: [*map(RuleFacts.of, of.rules)] for name, of in strategies.items()}
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+        self._memories = strategy.fresh_memories()
+        self._facts = [*map(RuleFacts.of, strategy.rules)]
 
     @property
     def label(self) -> str:
-        """The label in force at the latest evaluation."""
         return self._strategy.label
 
     def facts_of(self, decision: Decision) -> RuleFacts:
-        """Of a rule of the strategy in force."""
-        return self._facts[self.label][decision.rule_index]
+        """Of the rule that decided."""
+        return self._facts[decision.rule_index]
 
     def decide(self, state: TableState, *, is_inline: bool = False) -> Iterator[Decision]:
         """The decisions of the inline rules or of the other rules, each made when the iterator reaches it.
 
         Raises PlanError on an invalid plan.
         """
-        while self._switches and self._switches[0][0] <= state.observed_at_ms:
-            (at_ms, label), self._switches = self._switches[0], self._switches[1:]
-            self._strategy = self._strategies[label]
-            self._memories = self._strategy.fresh_memories(at_ms, state.commits_total_count)
         memories = list(self._memories)
         for decision, memory in self._strategy.evaluate(state, self._memories, is_inline=is_inline):
             memories[decision.rule_index] = memory
@@ -86,9 +74,8 @@ class ActiveStrategy:
 
     @property
     def has_inline_rules(self) -> bool:
-        """Whether commits evaluate rules, now or after a switch."""
-        labels = {self._strategy.label, *(label for _, label in self._switches)}
-        return any(rule.is_inline for label in labels for rule in self._strategies[label].rules)
+        """Whether commits evaluate rules."""
+        return any(rule.is_inline for rule in self._strategy.rules)
 
 
 def add_decision(fields: Fields, label: str, decision: Decision, facts: RuleFacts, read: Cost) -> None:

@@ -125,7 +125,7 @@ def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
         Evaluation(
             tick,
             decisions[0].at_ms,
-            "; ".join(_words(decision, run.manifest.strategy) for decision in decisions),
+            "; ".join(map(_words, decisions)),
             planned.get(decisions[0].at_ms),
             inline.get(decisions[0].at_ms),
         )
@@ -133,12 +133,11 @@ def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
     )
 
 
-def _words(decision: DecisionRecord, strategy: str) -> str:
-    """The rule, numbered from 1, its verdict and its plan, and the label if a switch has changed it."""
-    label = "" if decision.strategy == strategy else f"as {decision.strategy}, "
+def _words(decision: DecisionRecord) -> str:
+    """The rule, numbered from 1, its verdict and its plan."""
     verdict = decision.status.replace("_", " ")
     actions = f" {', '.join(decision.actions)} ({decision.reason})" if decision.actions else ""
-    return f"{label}rule {decision.rule + 1} {verdict}{actions}"
+    return f"rule {decision.rule + 1} {verdict}{actions}"
 
 
 def _decision(evaluation: Evaluation | None) -> tuple[int, str] | None:

@@ -347,7 +347,7 @@ class DecisionRecord(BaseRecord):
 
     kind: Literal["decision"] = "decision"
     status: Evaluated
-    strategy: str  # its label at that time, which a switch may have changed
+    strategy: str
     rule: Count
     trigger: str  # its name in scenarios: registered, or module:Class
     planner: str

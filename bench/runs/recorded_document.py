@@ -1,6 +1,6 @@
 """The scenario that a run recorded, to run some of its strategies again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +9,7 @@ from bench.results.records import Manifest
 
 
 def recorded_document(manifest: Manifest, labels: Sequence[str], suffix: str = "") -> dict[str, Any]:
-    """The scenario without variants and with these strategies, then those that they switch to.
+    """The scenario without variants and with these strategies.
 
     `suffix` is what the labels have in addition in the variant of the run. Secrets are hidden in it. Raises
     ScenarioError if it was not recorded.
@@ -21,8 +21,10 @@ def recorded_document(manifest: Manifest, labels: Sequence[str], suffix: str = "
     }
     if not strategies.keys() >= {*labels}:
         raise ScenarioError("its scenario was not recorded", code="not-recorded", path=manifest.run_id)
-    switched_to = (switch["strategy"] for label in labels for switch in strategies[label].get("switch", ()))
-    document["strategies"] = [
-        {**strategies[name], "label": name} for name in dict.fromkeys((*labels, *switched_to))
-    ]
+    document["strategies"] = [{**_loadable(strategies[name]), "label": name} for name in labels]
     return document
+
+
+def _loadable(strategy: Mapping[str, Any]) -> dict[str, Any]:
+    """A strategy without the empty key `switch`, which earlier versions recorded for each."""
+    return {key: value for key, value in strategy.items() if (key, value) != ("switch", [])}

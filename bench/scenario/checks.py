@@ -62,7 +62,6 @@ def _checks_of_keys(keys: ScenarioKeys, secrets: Secrets) -> Iterator[Callable[[
         path: KeyPath = ("strategies", index)
         yield partial(_check_spellings, keys.table.format, strategy.properties, (*path, "properties"))
         yield partial(_check_properties, keys.table.format, strategy, (*path, "properties"))
-        yield partial(_check_switches, keys, strategy, (*path, "switch"))
         yield partial(_check_writer, keys, strategy.writer, (*path, "writer"))
         for number, rule in enumerate(strategy.rules):
             place = (*path, "rules", number)
@@ -86,6 +85,9 @@ def check_tables(scenario: Scenario) -> None:
 
 def _check_table_of(scenario: Scenario, index: int) -> None:
     rules_of_format, spec = FORMATS[scenario.table.format].table, scenario.strategies[index]
+    own: list[tuple[KeyPath, Rule]] = [
+        (("strategies", index, "rules", number), rule) for number, rule in enumerate(spec.strategy.rules)
+    ]
     maintenance: list[tuple[KeyPath, Rule]] = [
         (("maintenance", number), replace(rule, delay_ms=0))
         for number, rule in enumerate(scenario.maintenance)
@@ -99,12 +101,10 @@ def _check_table_of(scenario: Scenario, index: int) -> None:
     if unsuited := rules_of_format.key_problem(table):
         key, problem = unsuited
         raise OptionError(("table", key), problem, getattr(scenario.table, key), code="unsupported")
-    for path, rule in (*scenario.placed_rules(spec), *maintenance):
+    for path, rule in (*own, *maintenance):
         delayed = replace(rule, delay_ms=rule.delay_or(scenario.compaction_delay_ms))
         if refusal := rules_of_format.rule_problem(table, delayed):
-            is_own = path[0] == "maintenance" or path[1] == index
-            switching = "" if is_own else f" (in strategy {spec.label!r}, which switches to these rules)"
-            raise OptionError((*path, "planner"), refusal + switching, code="unsupported")
+            raise OptionError((*path, "planner"), refusal, code="unsupported")
 
 
 def missing_columns(sql: str, schema: Schema) -> list[str]:
@@ -274,23 +274,6 @@ def _check_labels(labels: Sequence[str]) -> None:
 def _is_label(text: str) -> bool:
     is_path = bool(set(text) & set("/\\")) or text in (".", "..")
     return 1 <= len(text) <= LABEL_LENGTH_MAX and text.isprintable() and text == text.strip() and not is_path
-
-
-def _check_switches(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath) -> None:
-    labels, before_ms = [other.label for other in keys.strategies], 0
-    interval, duration = duration_ms_text(keys.commit_interval_ms), duration_ms_text(keys.duration_ms)
-    for index, switch in enumerate(strategy.switch):
-        at = duration_ms_text(switch.at_ms)
-        if switch.strategy not in labels:
-            problem = f"no strategy has that label; {known_text(switch.strategy, labels)}"
-            raise OptionError((*path, index, "strategy"), problem, switch.strategy, code="unknown-name")
-        if not before_ms < switch.at_ms < keys.duration_ms:
-            problem = f"must be after {duration_ms_text(before_ms)} and before duration = {duration}"
-            raise OptionError((*path, index, "at"), problem, at, code="out-of-range")
-        if switch.at_ms % keys.commit_interval_ms:
-            problem = f"must be on a commit (commit_interval = {interval})"
-            raise OptionError((*path, index, "at"), problem, at, code="not-a-multiple")
-        before_ms = switch.at_ms
 
 
 def _check_writer(keys: ScenarioKeys, writer: WriterKeys, path: KeyPath) -> None:

@@ -13,7 +13,6 @@ from bench.scenario.cadence import Cadence, Phase
 from bench.scenario.kept_back import kept_back
 from bench.scenario.schema import Catalog, Prices, Resources, Roles, Share, Spark
 from bench.scenario.specs import StrategySpec
-from bench.scenario.values import KeyPath
 from bench.scenario.variants import Variant
 from bench.secrets import Secrets
 from strategies.plan import Capability
@@ -141,17 +140,6 @@ class Scenario:
             self.side_probe_every_ms, self.probe_phase, repetition,
         )  # fmt: skip
 
-    def placed_rules(self, spec: StrategySpec) -> Iterator[tuple[KeyPath, Rule]]:
-        """The rules of a strategy and of the strategies it switches to, each with its place in the file."""
-        labels = {spec.label, *(label for _, label in spec.switches)}
-        for index, other in enumerate(self.strategies):
-            for number, rule in enumerate(other.strategy.rules if other.label in labels else ()):
-                yield ("strategies", index, "rules", number), rule
-
-    def rules_of(self, spec: StrategySpec) -> tuple[Rule, ...]:
-        """The rules of a strategy and of the strategies it switches to."""
-        return tuple(rule for _, rule in self.placed_rules(spec))
-
     def table_of(self, spec: StrategySpec) -> TableSpec:
         return TableSpec(
             target_file_size_bytes=self.table.target_file_size_bytes,
@@ -175,10 +163,10 @@ class Scenario:
 
     def needs_of(self, spec: StrategySpec) -> frozenset[str]:
         """The capabilities that a strategy needs of an engine."""
-        rules = self.rules_of(spec)
-        is_delayed = any(rule.delay_or(self.compaction_delay_ms) > 0 for rule in rules)
+        strategy = spec.strategy
+        is_delayed = any(rule.delay_or(self.compaction_delay_ms) > 0 for rule in strategy.rules)
         delaying = frozenset({Capability.DELAYED_COMMIT}) if is_delayed else frozenset[str]()
-        return Strategy(spec.label, rules).needs() | self._writing(spec) | delaying
+        return strategy.needs() | self._writing(spec) | delaying
 
     def maintenance_needs(self) -> frozenset[str]:
         return Strategy("maintenance", self.maintenance).needs()

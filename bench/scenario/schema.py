@@ -94,13 +94,6 @@ class WriterKeys(Keys):
     commit_every_ms: Duration | None = Field(default=None, alias="commit_every", examples=["1h"])
 
 
-class SwitchKeys(Keys):
-    """An entry of a strategy's `switch`."""
-
-    at_ms: Duration = Field(alias="at", examples=["30min"])
-    strategy: str
-
-
 class StrategyKeys(Keys):
     """[[strategies]]"""
 
@@ -108,7 +101,6 @@ class StrategyKeys(Keys):
     rules: Listed[StrategyRuleKeys] = ()
     writer: WriterKeys = WriterKeys()
     properties: Texts = Field(default={})
-    switch: Listed[SwitchKeys] = ()
 
 
 class VariantKeys(Keys):

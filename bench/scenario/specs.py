@@ -25,7 +25,6 @@ class StrategySpec:
     """A strategy of the scenario, and the writer and table properties that it overrides.
 
     `upsert_mode` is how its commits update and delete rows, None if the format's engines only append.
-    `switches` are (scenario milliseconds, label): from that time on, the rules of that strategy apply.
     `summary` is in words. `hash` identifies the definition, independent of the label.
     """
 
@@ -34,20 +33,13 @@ class StrategySpec:
     writer: WriterKeys
     upsert_mode: str | None
     properties: Mapping[str, str]
-    switches: tuple[tuple[int, str], ...]
     summary: str
     hash: str
 
 
 def build_strategies(keys: ScenarioKeys) -> tuple[StrategySpec, ...]:
-    strategies = {
-        strategy.label: Strategy(
-            strategy.label, tuple(rule.rule for rule in strategy.rules) or (_BASELINE_RULE,)
-        )
-        for strategy in keys.strategies
-    }
     default_mode = FORMATS[keys.table.format].writer.default_upsert_mode
-    return tuple(_spec(strategy, strategies, default_mode) for strategy in keys.strategies)
+    return tuple(_spec(strategy, default_mode) for strategy in keys.strategies)
 
 
 def strategy_table(spec: StrategySpec) -> dict[str, Any]:
@@ -57,7 +49,6 @@ def strategy_table(spec: StrategySpec) -> dict[str, Any]:
         "rules": rule_tables(spec.strategy.rules),
         "writer": _overrides(spec.writer),
         "properties": dict(spec.properties),
-        "switch": [{"at": duration_ms_text(at_ms), "strategy": label} for at_ms, label in spec.switches],
     }
 
 
@@ -74,17 +65,16 @@ def content_hash(content: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _spec(keys: StrategyKeys, strategies: Mapping[str, Strategy], default_mode: str | None) -> StrategySpec:
-    strategy = strategies[keys.label]
+def _spec(keys: StrategyKeys, default_mode: str | None) -> StrategySpec:
+    strategy = Strategy(keys.label, tuple(rule.rule for rule in keys.rules) or (_BASELINE_RULE,))
     writer = keys.writer
     if writer.upsert_mode == default_mode:  # naming the default changes nothing
         writer = writer.model_copy(update={"upsert_mode": None})
-    switches = tuple((switch.at_ms, switch.strategy) for switch in keys.switch)
     definition = {
         "rules": rule_tables(strategy.rules),
         **{"files_per_commit": None, **_overrides(writer)},
         "properties": keys.properties,
-        "switch": [(at_ms, rule_tables(strategies[label].rules)) for at_ms, label in switches],
+        "switch": [],  # stored results were hashed with it: equal definitions keep their hash
     }
     return StrategySpec(
         label=keys.label,
@@ -92,7 +82,6 @@ def _spec(keys: StrategyKeys, strategies: Mapping[str, Strategy], default_mode: 
         writer=writer,
         upsert_mode=writer.upsert_mode or default_mode,
         properties=keys.properties,
-        switches=switches,
         summary=_summary(keys, strategy, writer),
         hash=content_hash(hidden(definition)),
     )
@@ -144,5 +133,4 @@ def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
     if writer.upsert_mode is not None:
         parts.append(f"upserts by {writer.upsert_mode}")
     parts += [f"{key}={value}" for key, value in hidden(keys.properties).items()]
-    parts += [f"from {duration_ms_text(switch.at_ms)} on as {switch.strategy}" for switch in keys.switch]
     return ", ".join(parts)

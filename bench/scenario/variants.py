@@ -63,14 +63,9 @@ class Variant:
 
 
 def spec_in(spec: StrategySpec, variant: str) -> StrategySpec:
-    """The strategy with its label in a variant, and with the labels there of those it switches to."""
+    """The strategy with its label in a variant."""
     label = label_in(spec.label, variant)
-    return replace(
-        spec,
-        label=label,
-        strategy=replace(spec.strategy, label=label),
-        switches=tuple((at_ms, label_in(other, variant)) for at_ms, other in spec.switches),
-    )
+    return replace(spec, label=label, strategy=replace(spec.strategy, label=label))
 
 
 def check_variant(variants: Sequence[VariantKeys], index: int, strategies: Sequence[str]) -> None:

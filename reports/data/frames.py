@@ -21,7 +21,7 @@ from bench.results.tables import Records
 from reports.data.group import RunGroup
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
-_IN_FORCE = {"strategy": "strategy_in_force"}  # in a decision: a switch may have changed it during the run
+_IN_FORCE = {"strategy": "strategy_in_force"}  # of a decision, beside that of its run
 Columns = Records[Any] | QueryEffects
 _GROUPS = 8  # with frames in memory, since several charts draw them
 

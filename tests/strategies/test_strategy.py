@@ -37,7 +37,7 @@ def verdicts(decisions):
 
 def test_decide_takes_the_first_plan_and_looks_no_further():
     strategy = Strategy("s", tuple(Rule(Every(60_000), planner) for planner in (NOTHING, COMPACT, COMPACT)))
-    decisions, _ = evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
+    decisions, _ = evaluate(strategy, state(60_000), strategy.fresh_memories())
     assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO), (1, Verdict.PLANNED)]
     assert decisions[1].plan is COMPACT.plan
     assert decisions[0].plan is None
@@ -45,7 +45,7 @@ def test_decide_takes_the_first_plan_and_looks_no_further():
 
 def test_decide_keeps_due_what_a_plan_before_it_hid():
     strategy = Strategy("s", (Rule(Every(120_000), COMPACT), Rule(Every(120_000), COMPACT)))
-    memories = strategy.fresh_memories(0, 0)
+    memories = strategy.fresh_memories()
     first, memories = evaluate(strategy, state(120_000), memories)
     second, memories = evaluate(strategy, state(180_000), memories)
     third, _ = evaluate(strategy, state(200_000), memories)
@@ -56,21 +56,15 @@ def test_decide_keeps_due_what_a_plan_before_it_hid():
 
 def test_decide_remembers_looks_and_firings():
     strategy = Strategy("s", (Rule(Every(60_000), NOTHING), Rule(AfterCommits(5), COMPACT)))
-    _, (every, after) = evaluate(strategy, state(60_000, commits=3), strategy.fresh_memories(0, 0))
+    _, (every, after) = evaluate(strategy, state(60_000, commits=3), strategy.fresh_memories())
     assert (every.evaluated_at_ms, every.commits_at_fire_count) == (60_000, 3)
     assert (after.evaluated_at_ms, after.commits_at_fire_count) == (60_000, 0)
-
-
-def test_fresh_memories_of_a_takeover_forget_the_time_before():
-    strategy = Strategy("s", (Rule(Every(60_000), COMPACT), Rule(AfterCommits(2), COMPACT)))
-    decisions, _ = evaluate(strategy, state(615_000, commits=11), strategy.fresh_memories(610_000, 10))
-    assert verdicts(decisions) == [(0, Verdict.NOT_DUE), (1, Verdict.NOT_DUE)]
 
 
 def test_decide_checks_the_plan():
     strategy = Strategy("s", (Rule(AfterCommits(1), Fixed(Plan((), Reason.OTHER))),))
     with pytest.raises(PlanError, match="at least one action"):
-        evaluate(strategy, state(60_000, commits=1), strategy.fresh_memories(0, 0))
+        evaluate(strategy, state(60_000, commits=1), strategy.fresh_memories())
 
 
 def test_decide_wants_a_memory_for_each_rule():
@@ -85,7 +79,7 @@ def test_figures_are_those_the_planner_has():
             return Answer(None, figures={"score": 71, "at": state.observed_at_ms})
 
     strategy = Strategy("s", (Rule(Every(60_000), Scoring()), Rule(Every(60_000), NOTHING)))
-    decisions, _ = evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
+    decisions, _ = evaluate(strategy, state(60_000), strategy.fresh_memories())
     assert [decision.figures for decision in decisions] == [{"score": 71, "at": 60_000}, {}]
     assert {decision.verdict for decision in decisions} == {Verdict.NOTHING_TO_DO}
 
@@ -98,7 +92,7 @@ def test_an_error_of_a_rule_names_the_rule_and_the_strategy(method):
     failing = type("Failing", (Fixed,), {"due": lambda *_: True, method: fail})(None)
     strategy = Strategy("s", (Rule(Every(90_000), NOTHING), Rule(failing, failing)))
     with pytest.raises(ZeroDivisionError) as caught:
-        evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
+        evaluate(strategy, state(60_000), strategy.fresh_memories())
     assert caught.value.__notes__ == ["rule 2 of strategy s"]
 
 
@@ -111,7 +105,7 @@ def test_needs_is_the_union_of_the_planners():
 def evaluations(rules, *counts):
     """Whether the last rule planned, and the notes of all, with so many files at each moment."""
     strategy = Strategy("s", rules)
-    memories, planned, notes = strategy.fresh_memories(0, 0), [], []
+    memories, planned, notes = strategy.fresh_memories(), [], []
     for at_ms, count in counts:
         files = tuple(DataFile(f"f{n}", 1, 1) for n in range(count))
         decisions, memories = evaluate(strategy, replace(state(at_ms), data_files=files), memories)
@@ -183,5 +177,5 @@ def test_trigger_and_planner_see_the_executor_of_their_rule():
 
     rules = [Rule(Spy(), Spy(), executor=name) for name in (None, "spark", "another")]
     strategy = Strategy("s", tuple(rules))
-    evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
+    evaluate(strategy, state(60_000), strategy.fresh_memories())
     assert seen == ["spark"] * 4 + ["another"] * 2

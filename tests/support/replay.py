@@ -1,6 +1,6 @@
 """Replays on the fake engine: a scenario and rules in, records and a log of them out."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -79,19 +79,14 @@ def replay(
     *rules: Rule,
     engine: FakeEngine | None = None,
     stream: Iterable[Batch] | None = None,
-    others: Mapping[str, Sequence[Rule]] | None = None,
-    switches: tuple[tuple[int, str], ...] = (),
     after_compaction: Any = None,
     clock: Clock | None = None,
     fixed_work: Callable[[], Cost] | None = None,
     drop_page_cache: Callable[[], None] | None = None,
 ) -> tuple[KeptRecords, ReplayTimes]:
-    """What one run of strategy `mine` with `rules` records; `switches` go to those of `others`."""
+    """What one run of strategy `mine` with `rules` records."""
     recorder = KeptRecords()
-    strategies = {
-        label: Strategy(label, tuple(its)) for label, its in {"mine": rules, **(others or {})}.items()
-    }
-    strategy = ActiveStrategy("mine", strategies, switches)
+    strategy = ActiveStrategy(Strategy("mine", rules))
     times = replay_stream(
         scenario,
         strategy,

@@ -66,7 +66,7 @@ UPSERT: Mapping[str, Any] = {
             {"label": "every-3min", "rules": [
                 {"trigger": {"type": "every", "interval": "3min"},
                  "planner": {"type": "merge", "sort_order": "a", "options": {"least": 2}}},
-            ], "writer": {}, "properties": {}, "switch": []},
+            ], "writer": {}, "properties": {}},
             {"label": "amoro", "rules": [
                 {"trigger": {"type": "every", "interval": "2min"},
                  "planner": {"type": "amoro", "threads": 1, "options": {"minor-files": 40}}},

@@ -21,7 +21,7 @@ from strategies.strategy import Decision, Rule
 
 
 class Compactions:
-    """Evaluates the strategy in force, and holds the plans that are scheduled and not yet complete.
+    """Evaluates the strategy, and holds the plans that are scheduled and not yet complete.
 
     `after_compaction` and `size_model` are those of `replay`. `looks_ms` are by tick when the compactor looks
     at the table with a real clock.
@@ -48,7 +48,7 @@ class Compactions:
 
     @property
     def has_inline_rules(self) -> bool:
-        """Whether commits evaluate rules, now or after a switch."""
+        """Whether commits evaluate rules."""
         return self._strategy.has_inline_rules
 
     def finish(self, until_ms: float) -> None:

@@ -32,7 +32,7 @@ def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLo
 
 def rules_of(scenario: Scenario) -> list[ActiveStrategy]:
     """Each maintenance rule as a strategy."""
-    return [ActiveStrategy(_LABEL, {_LABEL: Strategy(_LABEL, (rule,))}) for rule in scenario.maintenance]
+    return [ActiveStrategy(Strategy(_LABEL, (rule,))) for rule in scenario.maintenance]
 
 
 def maintain_by(rule: ActiveStrategy, state: TableState, engine: Engine, log: StepLog) -> None:

@@ -114,7 +114,7 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
     _check_settings(scenario, mode)
     _check_probes(scenario, mode)
     for spec in specs:
-        rules = scenario.rules_of(spec)
+        rules = spec.strategy.rules
         _check_needs(scenario, mode, f"strategy {spec.label!r}", scenario.needs_of(spec), rules)
         _check_executors(scenario, mode, spec.label, rules)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)
@@ -127,7 +127,7 @@ def check_coefficients(coefficients: Path, scenarios: Iterable[Scenario]) -> Non
         if read is None:
             continue
         known = read(coefficients).operations
-        rules = (rule for spec in scenario.strategies for rule in scenario.rules_of(spec))
+        rules = (rule for spec in scenario.strategies for rule in spec.strategy.rules)
         executor = next((rule.executor for rule in rules if rule.executor), None)
         if executor is not None and Operation.SINGLE_NODE not in known:
             raise ScenarioError(

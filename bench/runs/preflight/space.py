@@ -35,15 +35,14 @@ def _table_bytes(run: PlannedRun, specs: Sequence[CommitSpec]) -> int:
     """An upper estimate of a table with all the versions that compaction leaves behind.
 
     Assumes that each plan rewrites the whole table, unless its planner only needs commands that write
-    metadata, and that a trigger without a fixed interval fires at every commit. A strategy, with those that
-    it switches to, plans at most once a commit with each compactor, and each maintenance rule at most once
-    more.
+    metadata, and that a trigger without a fixed interval fires at every commit. A strategy plans at most
+    once a commit with each compactor, and each maintenance rule at most once more.
     """
     scenario = run.scenario
     table_format, settings = FORMATS[scenario.table.format], scenario.spark.settings
     deletes_bytes = sum(table_format.writer.layout(spec, settings).delete_bytes for spec in specs)
     table_bytes = _stream_bytes(specs) + deletes_bytes
-    of_compactors = [scenario.rules_of(run.spec)] * scenario.roles.compactors_count
+    of_compactors = [run.spec.strategy.rules] * scenario.roles.compactors_count
     groups = [*of_compactors, *((rule,) for rule in scenario.maintenance)]
     plans = sum(_plans(rules, scenario) for rules in groups)
     rewrites = sum(_plans(_rewriting(rules, table_format), scenario) for rules in groups)

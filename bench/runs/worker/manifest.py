@@ -96,7 +96,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
 
 def _drops_versions(scenario: Scenario, spec: StrategySpec) -> bool | None:
     """Whether a rule on the table of a strategy drops old versions; None where a planner does not say."""
-    rules = (*scenario.maintenance, *scenario.rules_of(spec))
+    rules = (*scenario.maintenance, *spec.strategy.rules)
     needs = [traits.needs for rule in rules if (traits := traits_of(rule.planner)).may_plan]
     if any(needed & FORMATS[scenario.table.format].engines.expiry_commands for needed in needs):
         return True

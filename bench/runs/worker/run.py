@@ -182,7 +182,7 @@ class Run:
         stopwatch, neighbours = SystemClock(), Neighbours(parse_master(self._scenario.spark.master))
         times = replay(
             self._scenario,
-            self._strategy(),
+            ActiveStrategy(self._spec.strategy),
             engine,
             self._batches(),
             self._recorder,
@@ -262,10 +262,6 @@ class Run:
                 "beyond_fit": self._beyond_fit,
             },
         )
-
-    def _strategy(self) -> ActiveStrategy:
-        strategies = {spec.label: spec.strategy for spec in self._scenario.strategies}
-        return ActiveStrategy(self._spec.label, strategies, self._spec.switches)
 
     def _control_batches(self) -> Iterator[Batch]:
         """The commits of the table that the control query reads: the stream's first ones with rows."""

@@ -45,7 +45,7 @@ def _of_strategy(
         for key in (key for key in rule if key not in ("trigger", "planner")):
             yield (name, "", key), _value(rule[key])
         yield from _of_planner(name, rule["planner"], defaults)
-    for name in ("writer", "properties", "switch"):
+    for name in ("writer", "properties"):
         if definition.get(name):
             yield ("", "", name), _value(definition[name])
 

@@ -150,10 +150,10 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
     scenario = load(tmp_path, duration="2min")
     engine = simulated_table(IcebergTableModel, TableSpec(8 * MIB), coefficients())
     engine.create()
-    strategies = {spec.label: spec.strategy for spec in scenario.strategies}
+    _, every = scenario.strategies
     with LineRecorder(tmp_path / "events.jsonl", "run") as recorder:
         model = size_model if with_model else None
-        strategy = ActiveStrategy("every-2min", strategies)
+        strategy = ActiveStrategy(every.strategy)
         replay(scenario, strategy, engine, stream_of(scenario), recorder, ModelledClock(), size_model=model)
     records = [parse_record(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     (compaction,) = (r for r in records if isinstance(r, CompactionRecord))

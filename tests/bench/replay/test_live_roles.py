@@ -74,7 +74,7 @@ class Stage:
         return self.run(writer(batches(self.scenario), self.engine, role, self.log, self.clock))
 
     def compacting(self, *rules, is_given_up=False):
-        strategy = ActiveStrategy("mine", {"mine": Strategy("mine", rules)}, ())
+        strategy = ActiveStrategy(Strategy("mine", rules))
         note = lambda fields, at_s: self.noted.append(fields and fields["status"])  # noqa: E731
         return Compacting(
             self.scenario, strategy, self.engine, History(), None, self.log, self.looks(), note, self.asked,
@@ -250,7 +250,7 @@ def test_the_maintainer_maintains_by_its_own_rules(tmp_path):
             return Plan((Native("expire_snapshots", {}),), Reason.SCHEDULED)
 
     stage = Stage(load(tmp_path, duration="3min")).with_commits()
-    rule = ActiveStrategy("m", {"m": Strategy("m", (Rule(Every(120_000), Expiring()),))}, ())
+    rule = ActiveStrategy(Strategy("m", (Rule(Every(120_000), Expiring()),)))
     (done,) = stage.run(maintainer(stage.compacting(), [rule])).of(MaintenanceRecord)
     assert (done.at_ms // 60_000, done.status, done.role) == (2, "ok", "maintainer")
 

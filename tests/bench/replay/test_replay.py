@@ -207,21 +207,6 @@ def test_compactions_that_overlap_are_pending_together_and_end_in_order(scenario
     assert ended == [(3, 60_000, "ok"), (3, 120_000, "failed"), (3, 180_000, "failed")]
 
 
-def test_a_switch_changes_the_rules_at_its_tick(scenario):
-    others = {"eager": (EVERY_1,), "idle": (NEVER,)}
-    switches = ((180_000, "eager"), (300_000, "idle"))
-    recorder, _ = replay(scenario("6min"), EVERY_2, others=others, switches=switches)
-    decided = [(d.tick, d.strategy, d.status) for d in recorder.of(DecisionRecord)]
-    assert decided == [
-        (1, "mine", "not_due"),
-        (2, "mine", "planned"),
-        (3, "eager", "not_due"),  # a strategy that takes over at 180 s starts afresh then
-        (4, "eager", "planned"),
-        (5, "idle", "not_due"),
-        (6, "idle", "nothing_to_do"),
-    ]
-
-
 def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scenario):
     rules = [
         maintenance("iceberg.expire_snapshots", "2min", retain="1min"),
@@ -420,7 +405,7 @@ def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):
             return super().query(probe, session)
 
     recorder, stream = KeptRecords(), batches(scenario("2min"))
-    mine = ActiveStrategy("mine", {"mine": Strategy("mine", (EVERY_1,))})
+    mine = ActiveStrategy(Strategy("mine", (EVERY_1,)))
     with pytest.raises(EngineError, match="the disk is gone"):
         replay_stream(scenario("2min"), mine, Broken(), stream, recorder, ModelledClock())
     assert [record.status for record in recorder.of(CompactionRecord)] == ["ok"]

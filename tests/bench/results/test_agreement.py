@@ -45,11 +45,11 @@ def test_evaluations_have_the_compaction_they_led_to():
     assert third.compaction is None
 
 
-def test_an_evaluation_lists_every_rule_and_the_label_a_switch_put_in_force():
-    made = run(idle(1), due(1, rule=1), idle(2, strategy="other", status="nothing_to_do"), end())
+def test_an_evaluation_lists_every_rule():
+    made = run(idle(1), due(1, rule=1), idle(2, status="nothing_to_do"), end())
     assert [evaluation.decision for evaluation in evaluations(made)] == [
         "rule 1 not due; rule 2 planned compact(all partitions) (scheduled)",
-        "as other, rule 1 nothing to do",
+        "rule 1 nothing to do",
     ]
 
 

@@ -149,13 +149,6 @@ SIZE = "write.target-file-size-bytes"
         *(({"strategies": [{"label": label}]}, "bad-name", "strategies[0].label")
           for label in ("", "x" * 101, "a\tb", " a", "../etc", "a\\b", "..")),
         ({"strategies": [{}]}, "missing", "strategies[0].label"),
-        (strategy(switch=[{"at": "5min", "strategy": "b"}]),
-         "unknown-name", "strategies[0].switch[0].strategy"),
-        (strategy(switch=[{"at": "0s", "strategy": "a"}]), "out-of-range", "strategies[0].switch[0].at"),
-        (strategy(switch=[{"at": "10min", "strategy": "a"}]), "out-of-range", "strategies[0].switch[0].at"),
-        (strategy(switch=[{"at": "5min", "strategy": "a"}] * 2),
-         "out-of-range", "strategies[0].switch[1].at"),
-        (strategy(switch=[{"at": "90s", "strategy": "a"}]), "not-a-multiple", "strategies[0].switch[0].at"),
         (strategy(properties={"format-version": 3}),
          "set-elsewhere", "strategies[0].properties.format-version"),
         (strategy(properties={SIZE: "64 elephants"}), "invalid", f'strategies[0].properties."{SIZE}"'),
@@ -378,10 +371,6 @@ TWO_INDEXED = {"delta.dataSkippingNumIndexedCols": 2}
          "unsupported", "strategies[0].rules[0].planner"),
         ({"table": {"cluster_by": ["user_id"]}, "maintenance": sorted_by("user_age")},
          "unsupported", "maintenance[0].planner"),
-        ({"strategies": [
-            {"label": "a", "properties": TWO_INDEXED, "switch": [{"at": "3min", "strategy": "b"}]},
-            {"label": "b", "rules": sorted_by("user_age")},
-         ]}, "unsupported", "strategies[1].rules[0].planner"),
     ],
 )  # fmt: skip
 def test_columns_that_the_format_cannot_order_a_table_by_are_refused(tmp_path, changes, code, path):

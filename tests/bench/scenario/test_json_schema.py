@@ -57,7 +57,6 @@ RULE = "strategies[every-2min].rules[0]"
         'workload.arrival={ type = "daily", day = "1.5 h" }',
         'prices={ preset = "aws-us-east-1", queries_per_hour = 60 }',
         'prices.preset="../mine.toml"',
-        "strategies[never].switch=[{ at = '5min', strategy = 'every-2min' }]",
         'variants=[{ label = "a", set = { "table.format_version" = 3 }, only = ["never"] }]',
     ],
 )

@@ -50,25 +50,17 @@ def test_a_strategy_without_rules_is_the_baseline(tmp_path):
     assert every.summary == "every(interval=2min): iceberg.rewrite_data_files()"
 
 
-def test_a_strategy_with_overrides_and_a_switch(tmp_path):
-    late = {
-        "label": "late", "writer": {"files_per_commit": 2}, "properties": {"write.x": 5},
-        "switch": [{"at": "3min", "strategy": "never"}, {"at": "5min", "strategy": "late"}],
-    }  # fmt: skip
-    spec = load(tmp_path, strategies=[{"label": "never"}, late]).strategies[1]
+def test_a_strategy_with_overrides(tmp_path):
+    own = {"label": "own", "writer": {"files_per_commit": 2}, "properties": {"write.x": 5}}
+    (spec,) = load(tmp_path, strategies=[own]).strategies
     assert (spec.writer.files_per_commit, spec.properties) == (2, {"write.x": "5"})
-    assert spec.switches == ((180_000, "never"), (300_000, "late"))
-    assert spec.summary == (
-        "no rules, writes 2 files per commit, write.x=5, from 3min on as never, from 5min on as late"
-    )
+    assert spec.summary == "no rules, writes 2 files per commit, write.x=5"
 
 
-def test_needs_are_those_of_the_rules_and_of_what_they_switch_to(tmp_path):
-    late = '[[strategies]]\nlabel = "late"\nswitch = [{ at = "5min", strategy = "every-2min" }]'
-    rewrite = frozenset({Command.REWRITE_DATA_FILES})
-    scenario = load(tmp_path, SOUND + late)
+def test_needs_are_those_of_the_rules(tmp_path):
+    scenario = load(tmp_path)
     needs = {spec.label: scenario.needs_of(spec) for spec in scenario.strategies}
-    assert needs == {"never": frozenset(), "every-2min": rewrite, "late": rewrite}
+    assert needs == {"never": frozenset(), "every-2min": {Command.REWRITE_DATA_FILES}}
 
 
 def test_the_way_to_write_changes_is_the_format_s_default(tmp_path):
@@ -315,7 +307,7 @@ def test_the_initial_load_of_an_upsert_is_sized_for_the_table(tmp_path):
 
 def test_a_strategy_hash_names_the_definition_whatever_the_label(tmp_path):
     text = SOUND + f'[[strategies]]\nlabel = "same"\nrules = [{EVERY}]\n'
-    for extra in ("writer = { files_per_commit = 2 }", 'switch = [{ at = "5min", strategy = "never" }]'):
+    for extra in ("writer = { files_per_commit = 2 }", 'properties = { "write.x" = 5 }'):
         text += f'[[strategies]]\nlabel = "{extra[:6]}"\nrules = [{EVERY}]\n{extra}\n'
     never, every, same, *others = (spec.hash for spec in load(tmp_path, text).strategies)
     assert every == same

@@ -21,7 +21,7 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
     planner = build(PLANNER, {"type": "amoro", "options": {COUNT: 40}}, Path())
     every = build(TRIGGER, {"type": "every", "interval": "5min"}, Path())
     strategy = Strategy("amoro", (Rule(every, planner),))
-    memories, verdicts = strategy.fresh_memories(0, 0), []
+    memories, verdicts = strategy.fresh_memories(), []
     for minute in range(1, 11):
         small = tuple(
             IcebergDataFile(f"f{n:03}", 6000, 10) for n in range(8 * (minute if minute <= 5 else minute - 5))

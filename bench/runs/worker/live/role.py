@@ -184,8 +184,7 @@ class LiveRole:
         if self._job.role == READER:
             return reader(scenario, engine, asks_ms(scenario, self._job.run.repetition), log, clock)
         size_model = FORMATS[scenario.table.format].engines.size_model(scenario.workload.schema)
-        strategies = {spec.label: spec.strategy for spec in scenario.strategies}
-        strategy = ActiveStrategy(self._spec.label, strategies, self._spec.switches)
+        strategy = ActiveStrategy(self._spec.strategy)
         history = History(self._cost_priors)
         looks = Looks(
             looks_ms(scenario, self._job.role, self._job.run.repetition),

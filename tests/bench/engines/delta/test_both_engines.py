@@ -22,7 +22,7 @@ def test_layers_merge_fragments_often_and_the_rest_rarely(make_engine, make_stre
     layers = Strategy(
         "layers", (Rule(Every(300_000), Optimize()), Rule(FileCount(16, fragment_bytes), fragments))
     )
-    memories, done = layers.fresh_memories(0, 0), []
+    memories, done = layers.fresh_memories(), []
     for batch in stream[2:]:
         at_ms = batch.spec.at_ms
         engine.commit(batch, at_ms)

@@ -45,7 +45,7 @@ def evaluated(engine, planner):
     """Decide, schedule (veto, and preparing where it is explicit), and forecast."""
     strategy = Strategy("any", (Rule(AfterCommits(1), planner),))
     state = engine.state(AT_MS)
-    ((decision,), _) = evaluate(strategy, state, strategy.fresh_memories(0, 0))
+    ((decision,), _) = evaluate(strategy, state, strategy.fresh_memories())
     assert decision.verdict is Verdict.PLANNED
     ticket = engine.schedule(decision.plan, AT_MS, AT_MS)
     forecast(ticket, lambda rows, files: rows)

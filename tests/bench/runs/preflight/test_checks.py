@@ -285,18 +285,6 @@ def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path
     ]
 
 
-def test_needed_bytes_include_what_a_strategy_switches_to(machine, tmp_path):
-    every = maintenance("iceberg.rewrite_data_files", "2min")
-    switch = [{"at": "4min", "strategy": "every"}, {"at": "6min", "strategy": "late"}]
-    strategies = [
-        {"label": "late", "switch": switch},
-        {"label": "every", "rules": [every]},
-        {"label": "never"},
-    ]
-    late, own, never = needed(tmp_path, strategies=strategies)
-    assert late == own > never
-
-
 def test_needed_bytes_sum_the_rules_that_may_plan_at_different_commits(machine, tmp_path):
     rules = [maintenance("iceberg.rewrite_data_files", interval) for interval in ("2min", "5min", "1min")]
     strategies = [{"label": str(n), "rules": rules[:n]} for n in (1, 2, 3)]
