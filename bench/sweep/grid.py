@@ -3,17 +3,15 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from bench.errors import ScenarioError
 from bench.names import known_text
-from bench.results.cells import cell_label, cell_of
-from bench.runs.suite.cases import PlannedRun
+from bench.results.cells import cell_label
 from bench.scenario import file as scenario_file
 from bench.scenario.load import scenario_of
 from bench.scenario.scenario import Scenario
@@ -60,7 +58,8 @@ def families(base: Scenario, over: Sequence[str]) -> dict[str, dict[str, tuple[s
 
 def drawn(labels: Sequence[str], seed: int, count: int) -> list[str]:
     """`count` of the labels, drawn from the seed, in their own order."""
-    chosen = {*sorted(labels, key=lambda label: _place(seed, (label,)))[:count]}
+    hashes = {label: hashlib.sha256(f"{seed}/{label}".encode()).digest() for label in labels}
+    chosen = {*sorted(hashes, key=hashes.__getitem__)[:count]}
     return [label for label in labels if label in chosen]
 
 
@@ -150,30 +149,3 @@ def _marked(stem: str, values: Sequence[str]) -> str:
     """A name of a permitted length, which still differs from those with other values."""
     mark = hashlib.sha256(f"{stem} {values}".encode()).hexdigest()[:_MARK_LENGTH]
     return f"{stem[: scenario_file.NAME_LENGTH_MAX - _MARK_LENGTH - 1].strip('-')}-{mark}"
-
-
-def sampled(runs: Sequence[PlannedRun], all_scenarios: Sequence[Scenario], count: int) -> list[PlannedRun]:
-    """The runs whose cells are in a sample of `count`, drawn from the seed of the scenario.
-
-    It does not depend on which runs are left. Strategies that are not swept are always in it; if none is, the
-    sample is one of scenarios.
-    """
-    place = partial(_place, all_scenarios[0].seed)
-    cells = [
-        (scenario.name, spec.label)
-        for scenario in all_scenarios
-        for spec in scenario.strategies
-        if cell_of(spec.label)
-    ]
-    if not cells:
-        names = sorted(((scenario.name,) for scenario in all_scenarios), key=place)[:count]
-        return [run for run in runs if (run.scenario.name,) in names]
-    chosen = set(sorted(cells, key=place)[:count])
-    return [
-        run for run in runs if not cell_of(run.spec.label) or (run.scenario.name, run.spec.label) in chosen
-    ]
-
-
-def _place(seed: int, cell: Iterable[str]) -> bytes:
-    """Of a cell in the order in which cells are drawn."""
-    return hashlib.sha256("/".join((str(seed), *cell)).encode()).digest()

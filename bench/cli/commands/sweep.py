@@ -25,7 +25,7 @@ from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import check_alone, earlier_runs, locked
 from bench.runs.suite.suite import Options
 from bench.scenario.load import load_scenario
-from bench.sweep.grid import sampled, swept_scenarios
+from bench.sweep.grid import swept_scenarios
 
 
 @stopped_by_sigterm()
@@ -40,10 +40,6 @@ def sweep(
         ),
     ],
     overrides: KeyOption = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Run N cells, drawn from the seed of the scenario, not all."),
-    ] = None,
     out: OutOption = Path("results/sweep"),
     coefficients: CoefficientsOption = None,
     quiet: QuietOption = False,
@@ -80,7 +76,6 @@ def sweep(
         scenario,
         *repeated("--set", overrides),
         *repeated("--over", over),
-        *given("--sample", sample),
         *given("--coefficients", coefficients),
     ]
     options = Options(out, command=shlex.join(["compactbench", *words]), coefficients=coefficients)
@@ -88,8 +83,6 @@ def sweep(
         check_alone(scenarios, out)
         done = earlier_runs(scenarios, out, resume=True, mode="simulated", coefficients=coefficients)
         runs = plan_runs(scenarios, (), None, done, mode="simulated")
-        if sample is not None:
-            runs = tuple(sampled(runs, scenarios, sample))
         made_runs = execute(runs, options, goes_on_with="the same command makes the others", quiet=quiet)
     _show(
         load_runs(*(folder for made in scenarios if (folder := out / made.name).is_dir())), out, quiet=quiet

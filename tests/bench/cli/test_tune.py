@@ -177,7 +177,7 @@ def test_the_recorded_command_has_all_options_and_makes_the_same_runs(
             "--held-out-on", "quiet.toml",
         ),
         "hindsight": searching,
-        "sweep": (*OVER, "--sample", "2"),
+        "sweep": OVER,
     }[command]  # fmt: skip
     compactbench(command, scenario, *RATE, *words, "--coefficients", same, "--out", "made", "--quiet")
     manifests = sorted(Path("made").rglob("manifest.json"))

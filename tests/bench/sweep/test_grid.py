@@ -2,9 +2,8 @@ import pytest
 from scenario_builder import load, write
 
 from bench.errors import ScenarioError
-from bench.runs.suite.cases import plan_runs
 from bench.scenario.load import load_scenario
-from bench.sweep.grid import drawn, families, sampled, swept_scenarios
+from bench.sweep.grid import drawn, families, swept_scenarios
 
 EVERY = "strategies.every-2min.every=1min,2min,5min"
 FILES = "strategies.every-2min.options.min-input-files=2,5"
@@ -62,22 +61,6 @@ def test_a_key_is_swept_once(tmp_path):
 def test_settings_of_the_command_hold_in_every_cell(tmp_path):
     (scenario,) = swept_scenarios(load(tmp_path, duration="20min"), [EVERY])
     assert scenario.duration_ms == 20 * 60_000
-
-
-def test_a_sample_keeps_what_is_not_swept_and_does_not_depend_on_what_is_left(tmp_path):
-    scenarios = swept_scenarios(load(tmp_path), [EVERY, FILES])
-    runs = plan_runs(scenarios, (), None, (), mode="simulated")
-    chosen = sampled(runs, scenarios, 2)
-    assert len(chosen) == 3
-    assert "never" in {run.spec.label for run in chosen}
-    assert sampled(chosen[1:], scenarios, 2) == chosen[1:]
-
-
-def test_without_cells_a_sample_is_one_of_scenarios(tmp_path):
-    scenarios = swept_scenarios(load(tmp_path), ["workload.rows_per_commit=80,800,8000"])
-    chosen = sampled(plan_runs(scenarios, (), None, (), mode="simulated"), scenarios, 2)
-    assert len({run.scenario.name for run in chosen}) == 2
-    assert len(chosen) == 4
 
 
 def test_families_have_the_cells_of_a_sweep_with_what_each_of_them_sets(tmp_path):
