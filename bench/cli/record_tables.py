@@ -1,17 +1,13 @@
-"""What `show` prints of single records: decisions, compactions, and pairs of real and simulated runs."""
+"""What `show` prints of single records: decisions and compactions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from operator import attrgetter
 from typing import Any
 
 from bench.cli.figure_table import Field, figure_table
 from bench.cli.tables import Column
-from bench.engines.keys import duration_ms_text
-from bench.results.agreement import Pair
 from bench.results.query_effect import QueryEffect
-from bench.results.records import CompactionRecord, DecisionRecord
-from reports.text import format_value
+from bench.results.records import DecisionRecord
 
 DECISION_FIELDS = (
     Field("tick", Column("tick"), unit="count"),
@@ -47,16 +43,6 @@ COMPACTION_FIELDS = (
     Field("added_bytes", Column("bytes added"), unit="bytes"),
     Field("error", Column("error", shown="if any")),
 )
-PAIR_FIELDS = (
-    "scenario", "strategy", "tick", "at_ms", "real", "simulated", "same_decision", "real_status",
-    "simulated_status", "real_files_removed_count", "simulated_files_removed_count", "real_files_added_count",
-    "simulated_files_added_count", "same_files", "real_added_bytes", "simulated_added_bytes",
-)  # fmt: skip
-PAIR_COLUMNS = (
-    Column("strategy"), Column("at"), Column("real decision"), Column("simulated decision"),
-    Column("real files"), Column("simulated files"), Column("real bytes written", drop=2),
-    Column("simulated bytes written", drop=1),
-)  # fmt: skip
 
 
 def decision_line(record: DecisionRecord) -> tuple[Any, ...]:
@@ -94,55 +80,3 @@ def compaction_line(effect: QueryEffect) -> tuple[Any, ...]:
         effect.query_before_s, effect.query_after_s,
         record.change.replaced_bytes, record.change.added_bytes, record.error,
     )  # fmt: skip
-
-
-def pair_fields(pair: Pair) -> tuple[Any, ...]:
-    """The values of `PAIR_FIELDS` for one evaluation."""
-    compactions = pair.compactions
-    return (
-        pair.scenario, pair.strategy, pair.tick, pair.at_ms,
-        *_values(pair.evaluations, "decision"), pair.same_decision,
-        *_values(compactions, "status"), *_values(compactions, "change.files_removed_count"),
-        *_values(compactions, "change.files_added_count"), pair.same_files,
-        *_values(compactions, "change.added_bytes"),
-    )  # fmt: skip
-
-
-def pair_cells(pair: Pair) -> tuple[str, ...]:
-    """The cells of `PAIR_COLUMNS` for one evaluation; a simulated value equal to the real one is "same"."""
-    decisions = [decision or "not evaluated" for decision in _values(pair.evaluations, "decision")]
-    files = [_files(compaction) if compaction else "-" for compaction in pair.compactions]
-    written = [format_value("bytes", c.change.added_bytes) if c else "-" for c in pair.compactions]
-    return (
-        pair.strategy, duration_ms_text(pair.at_ms), decisions[0],
-        "same" if pair.same_decision else decisions[1],
-        files[0], "same" if pair.same_files else files[1], *written,
-    )  # fmt: skip
-
-
-def _files(compaction: CompactionRecord) -> str:
-    """The status and the files in and out, followed by the delete files if there were any."""
-    change = compaction.change
-    data_files = f"{compaction.status} {change.files_removed_count} -> {change.files_added_count}"
-    if not (change.delete_files_removed_count or change.delete_files_added_count):
-        return data_files
-    return f"{data_files}, deletes {change.delete_files_removed_count} -> {change.delete_files_added_count}"
-
-
-def agreements(pairs: Sequence[Pair]) -> Iterator[str]:
-    """One line per strategy: how many decisions and compactions are the same, and how close the bytes are."""
-    for label, group in groupby(pairs, key=lambda pair: pair.strategy):
-        evaluated = tuple(group)
-        compacted = [pair for pair in evaluated if any(pair.compactions)]
-        decisions = f"{sum(p.same_decision for p in evaluated)} of {len(evaluated)} decisions are the same"
-        files = f"{sum(p.same_files for p in compacted)} of {len(compacted)} compactions have the same files"
-        real, simulated = (
-            sum(c.change.added_bytes for pair in compacted if (c := pair.compactions[side]))
-            for side in (0, 1)
-        )
-        written = f", simulated bytes are {simulated / real:.2f}x the real ones" if real else ""
-        yield f"{label}: {decisions}, {files}{written}"
-
-
-def _values(records: Sequence[Any], field: str) -> Iterator[Any]:
-    return (attrgetter(field)(record) if record else None for record in records)

@@ -34,7 +34,6 @@ class Evaluation:
 class Pair:
     """The same evaluation in both modes; None if a run does not have it."""
 
-    scenario: str
     strategy: str
     real: Evaluation | None
     simulated: Evaluation | None
@@ -51,10 +50,6 @@ class Pair:
     @property
     def tick(self) -> int:
         return next(evaluation.tick for evaluation in self.evaluations if evaluation)
-
-    @property
-    def at_ms(self) -> int:
-        return next(evaluation.at_ms for evaluation in self.evaluations if evaluation)
 
     @property
     def same_decision(self) -> bool:
@@ -102,15 +97,14 @@ def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
     return tuple(pair for runs in in_both_modes for pair in _pairs(runs["real"], runs["simulated"]))
 
 
-def _order(run: RunResult) -> tuple[str, int, int]:
-    return (run.manifest.scenario, run.manifest.position, run.manifest.repetition)
+def _order(run: RunResult) -> tuple[int, int]:
+    return (run.manifest.position, run.manifest.repetition)
 
 
 def _pairs(real: RunResult, simulated: RunResult) -> Iterator[Pair]:
     by_tick = [{evaluation.tick: evaluation for evaluation in evaluations(run)} for run in (real, simulated)]
-    name, label = real.manifest.scenario, real.manifest.strategy
     for tick in sorted(by_tick[0].keys() | by_tick[1].keys()):
-        yield Pair(name, label, by_tick[0].get(tick), by_tick[1].get(tick))
+        yield Pair(real.manifest.strategy, by_tick[0].get(tick), by_tick[1].get(tick))
 
 
 def evaluations(run: RunResult) -> tuple[Evaluation, ...]:

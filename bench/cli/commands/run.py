@@ -122,7 +122,7 @@ def run(
 
     Simulated runs plan by the same rules as real ones, on tables with the files that the rules of the format
     give. Their times are modelled and never combined with measured ones. Each strategy is simulated once,
-    since a repetition would be identical. `show --side-by-side` compares simulated runs with real ones.
+    since a repetition would be identical. `validate-model` compares simulations with real runs.
     """
     out = out.absolute()  # tables are named by URI
     if simulate:

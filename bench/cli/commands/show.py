@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import Annotated, Any, Literal
 
 import typer
@@ -13,30 +12,21 @@ from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.cli.figure_table import MARKED_WORDS, Field, figure_table, marked, plain
 from bench.cli.output import (
     print_csv,
-    print_heading,
     print_json,
     print_line,
     print_paragraph,
     print_remark,
-    print_table,
     print_tables,
 )
 from bench.cli.record_tables import (
     COMPACTION_FIELDS,
     DECISION_FIELDS,
-    PAIR_COLUMNS,
-    PAIR_FIELDS,
-    agreements,
     compaction_line,
     decision_line,
     decision_table,
-    pair_cells,
-    pair_fields,
 )
 from bench.cli.tables import Column
 from bench.errors import ScenarioError
-from bench.results.agreement import Pair
-from bench.results.agreement import side_by_side as pairs
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.query_effect import query_effects
@@ -87,12 +77,6 @@ def show(
             "--compactions", help="Every compaction: files, bytes, seconds, and queries before and after."
         ),
     ] = False,
-    side_by_side: Annotated[
-        bool,
-        typer.Option(
-            "--side-by-side", help="Decisions and compactions of real and simulated runs, side by side."
-        ),
-    ] = False,
 ) -> None:
     """Show the figures: one row per scenario, workload, mode and strategy, with means over its runs.
 
@@ -121,10 +105,8 @@ def show(
 
     JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
-    if decisions + compactions + side_by_side > 1:
-        raise ScenarioError(
-            "give only one of them", code="exclusive", path="--decisions, --compactions, --side-by-side"
-        )
+    if decisions and compactions:
+        raise ScenarioError("give only one of them", code="exclusive", path="--decisions, --compactions")
     with readable_runs(results) as runs:
         if decisions:
             records = [(run, list(map(decision_line, run.of(DecisionRecord)))) for run in runs]
@@ -134,8 +116,6 @@ def show(
             records = [(run, list(map(compaction_line, query_effects(run)))) for run in runs]
             table = partial(figure_table, COMPACTION_FIELDS)
             _print_records(output, COMPACTION_FIELDS, records, table, "no compaction ran in these runs")
-        elif side_by_side:
-            _print_pairs(pairs(runs), output)
         else:
             unread = tuple(not_read(results)) if output == "json" else ()
             groups = run_groups(runs)
@@ -169,19 +149,6 @@ def print_rows(
                 print_remark(f"{row.scenario}, {row.strategy}: {remark}")
         for remark in absent:
             print_remark(remark)
-
-
-def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
-    if output != "table":
-        _print_lines(output, PAIR_FIELDS, map(pair_fields, evaluations))
-        return
-    for scenario, group in groupby(evaluations, key=lambda pair: pair.scenario):
-        of_scenario = tuple(group)
-        print_heading(scenario)
-        shown = [pair for pair in of_scenario if any(pair.compactions) or not pair.same_decision]
-        print_table(PAIR_COLUMNS, map(pair_cells, shown))
-        for summary in agreements(of_scenario):
-            print_paragraph(summary)
 
 
 def _reasons(group: RunGroup, row: Row) -> Mapping[str, str]:

@@ -177,6 +177,11 @@ def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
         assert f"append-small, never: {words}" in capsys.readouterr().err
 
 
+def test_one_table_at_a_time(show, results):
+    printed = show(results, "--compactions", "--decisions", code=2)
+    assert (printed.out, printed.codes) == ("", ["exclusive"])
+
+
 @pytest.mark.parametrize("what", [[], ["--compactions"], ["--decisions"]])
 def test_columns_that_a_narrow_terminal_leaves_out_are_named(show, monkeypatch, upserts, what):
     monkeypatch.setattr(OUT, "width", 1000)

@@ -1,13 +1,7 @@
-import json
-
 import pytest
-from records import commit, compaction, decision, end, observed, run, truth
-from refused import printed_codes, refused
-from result_builder import manifest, write_run
+from records import commit, compaction, decision, end, run, truth
+from refused import refused
 
-from bench.cli import output as printed
-from bench.cli.main import main
-from bench.cli.record_tables import PAIR_FIELDS
 from bench.results.agreement import evaluations, side_by_side
 
 
@@ -100,7 +94,9 @@ def test_compactions_are_compared_by_partitions_and_files(real, simulated, same_
 
 def test_runs_that_agree_are_the_same_throughout():
     pairs = side_by_side(both())
-    assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60_000), (2, 120_000), (3, 180_000)]
+    assert [(pair.tick, pair.real.at_ms, pair.simulated.at_ms) for pair in pairs] == [
+        (1, 60_000, 60_000), (2, 120_000, 120_000), (3, 180_000, 180_000),
+    ]  # fmt: skip
     assert all(pair.same_decision and pair.same_files for pair in pairs)
     assert [bool(any(pair.compactions)) for pair in pairs] == [False, True, False]
     assert [c.change.added_bytes for c in pairs[1].compactions] == [5_120, 5_632]
@@ -125,7 +121,7 @@ def test_runs_that_agree_are_the_same_throughout():
 def test_each_difference_is_found(simulated, same_decision, same_files):
     (pair,) = side_by_side(both([due(2), done(2), end()], [*simulated, end()]))
     assert (pair.same_decision, pair.same_files) == (same_decision, same_files)
-    assert (pair.tick, pair.at_ms, pair.evaluations[0]) == (2, 120_000, pair.real)
+    assert (pair.tick, pair.real.at_ms, pair.evaluations[0]) == (2, 120_000, pair.real)
 
 
 def test_evaluations_of_only_one_run_are_listed_in_order():
@@ -160,93 +156,7 @@ def test_a_baseline_in_both_modes_has_no_evaluations_and_that_is_no_error():
     assert side_by_side(both([commit(), end()], [commit(), end()])) == ()
 
 
-def test_scenarios_come_one_after_the_other():
-    places = [("x", "a"), ("y", "a"), ("x", "b"), ("y", "b")]
-    runs = [both(strategy=label, scenario=name, scenario_hash=name) for name, label in places]
-    pairs = side_by_side([run for pair in runs for run in pair])
-    assert [(pair.scenario, pair.strategy) for pair in pairs[::3]] == sorted(places)
-
-
-@pytest.fixture
-def show(tmp_path, capsys):
-    """`show --side-by-side` of stored runs of strategy `never`: exit code, stdout, stderr."""
-
-    def call(*runs, output="table"):
-        for number, made in enumerate(runs):
-            write_run(tmp_path / str(number), made.manifest, [commit(), observed(), *made.records])
-        code = main(["show", str(tmp_path), "--side-by-side", "--format", output])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
-
-def test_the_table_prints_what_is_the_same_once_and_omits_idle_evaluations(show, monkeypatch):
-    monkeypatch.setattr(printed.OUT, "_width", 160)
-    code, out, err = show(*both())
-    assert (code, err) == (0, "")
-    lines = [line.split() for line in out.splitlines()]
-    assert lines[0] == ["append-small"]
-    titles = "strategy at real decision simulated decision real files simulated files"
-    assert lines[1] == [*titles.split(), "real", "bytes", "written", "simulated", "bytes", "written"]
-    words = "never 2min rule 1 planned compact(all partitions) (scheduled) same ok 8 -> 1 same 5 KiB 5.50 KiB"
-    assert lines[2] == words.split()
-    assert out.splitlines()[-1] == (
-        "never: 3 of 3 decisions are the same, 1 of 1 compactions have the same files, "
-        "simulated bytes are 1.10x the real ones"
-    )
-    assert len(lines) == 4
-
-
-def test_the_table_tells_both_where_they_differ(show, monkeypatch):
-    monkeypatch.setattr(printed.OUT, "_width", 200)
-    code, out, _ = show(*both([due(2), done(2), idle(3), end(tick=3)], [idle(2), end(tick=2)]))
-    assert code == 0
-    assert "rule 1 not due" in out
-    assert "not evaluated" in out
-    assert "never: 0 of 2 decisions are the same, 0 of 1 compactions have the same files, " in out
-    assert "simulated bytes are 0.00x the real ones" in out
-
-
-def test_the_table_counts_delete_files_apart(show, monkeypatch):
-    monkeypatch.setattr(printed.OUT, "_width", 200)
-    real = [due(2), done(2, delete_files_removed_count=24, delete_files_added_count=3), end(tick=2)]
-    _, out, _ = show(*both(real, [due(2), done(2), end(tick=2)]))
-    assert "ok 8 -> 1, deletes 24 -> 3  ok 8 -> 1  " in out
-
-
-def test_json_has_every_look_with_the_figures_of_both(show):
-    code, out, _ = show(*both(), output="json")
-    assert code == 0
-    first, second, _ = json.loads(out)["rows"]
-    assert (first["real_status"], first["same_decision"], first["same_files"]) == (None, True, True)
-    assert second == {
-        "scenario": "append-small", "strategy": "never", "tick": 2, "at_ms": 120_000,
-        "real": "rule 1 planned compact(all partitions) (scheduled)",
-        "simulated": "rule 1 planned compact(all partitions) (scheduled)", "same_decision": True,
-        "real_status": "ok", "simulated_status": "ok",
-        "real_files_removed_count": 8, "simulated_files_removed_count": 8,
-        "real_files_added_count": 1, "simulated_files_added_count": 1, "same_files": True,
-        "real_added_bytes": 5_120, "simulated_added_bytes": 5_632,
-    }  # fmt: skip
-
-
-def test_csv_has_the_same_columns_as_json(show):
-    code, out, _ = show(*both(), output="csv")
-    assert code == 0
-    assert out.splitlines()[0] == ",".join(PAIR_FIELDS)
-    assert len(out.splitlines()) == 4
-
-
-@pytest.mark.parametrize("output", ["table", "json", "csv"])
 @pytest.mark.parametrize("mode", ["real", "simulated"])
-def test_one_mode_alone_is_one_error_with_its_remedy(show, mode, output):
-    code, out, err = show(run(*REAL, mode=mode), output=output)
-    assert (code, out) == (2, "")
-    assert printed_codes(err) == ["no-runs-to-compare"]
-
-
-def test_one_table_at_a_time(tmp_path, capsys):
-    write_run(tmp_path / "run", manifest(), [commit(), observed(), end()])
-    assert main(["show", str(tmp_path), "--side-by-side", "--decisions"]) == 2
-    assert "give only one of them" in capsys.readouterr().err
+def test_one_mode_alone_is_an_error(mode):
+    with refused("no-runs-to-compare"):
+        side_by_side([run(*REAL, mode=mode)])

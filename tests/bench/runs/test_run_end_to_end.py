@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bench.results.agreement import side_by_side
 from bench.results.folders import load_runs
 from bench.results.records import (
     EVENTS,
@@ -212,12 +213,10 @@ def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
 
     code, _, err = compactbench("run", "tiny.toml", "--out", "results", "--simulate")
     assert code == 0, err
-    code, printed, _ = compactbench("show", "results", "--side-by-side", "--format", "json")
-    assert code == 0
-    evaluations = json.loads(printed)["rows"]
-    assert {one["strategy"] for one in evaluations} == {"never", "mine", "installed"}
-    assert len(evaluations) == 9
-    assert all(one["same_decision"] and one["same_files"] for one in evaluations)
+    pairs = side_by_side(load_runs(folder / "results"))
+    assert {pair.strategy for pair in pairs} == {"never", "mine", "installed"}
+    assert len(pairs) == 9
+    assert all(pair.same_decision and pair.same_files for pair in pairs)
 
 
 def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, start, folder):
