@@ -1,11 +1,9 @@
 """Executors of plans. A rule chooses one by name; the default is the engine itself."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from bench.engines.contract import Tag
-from bench.engines.spark.meter import Measured
 from bench.engines.tickets import Planning
 from strategies.plan import Action
 
@@ -13,7 +11,7 @@ Prepared = TypeVar("Prepared")
 
 
 class Executor(Protocol[Prepared]):
-    """Executes the actions of plans on one table, and measures what that costs.
+    """Executes the actions of plans on one table.
 
     `capabilities` are the actions it can execute: members of `Capability`, and names of native commands.
     `planning` previews actions by the executor's own rules, and decides which are staged. Methods raise
@@ -31,9 +29,6 @@ class Executor(Protocol[Prepared]):
 
     def execute(self, action: Action, prepared: Prepared | None, tag: Tag) -> Any:
         """Execute an action, or commit what was staged of it; the command's answer, which may be lazy."""
-
-    def step(self) -> AbstractContextManager[Measured]:
-        """Measures the block."""
 
 
 Executors = Mapping[str, Executor[Any]]

@@ -53,7 +53,7 @@ class Lake:
             self.name, schema, location=f"{warehouse}/{namespace}/{place}", partition_spec=spec,
             properties=properties,
         )  # fmt: skip
-        self.executor = SingleNode(self.load, folder / "scratch", 1, memory_bytes, meter=None)
+        self.executor = SingleNode(self.load, folder / "scratch", 1, memory_bytes)
 
     def close(self):
         self.executor.close()

@@ -5,14 +5,12 @@ only files above the target size, and ignores deleted rows. So a plan has no pre
 """
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from bench.engines.contract import Tag
 from bench.engines.delta.ledger import PLANNING
 from bench.engines.delta.table_keys import DELTA_RS_CAPABILITIES
-from bench.engines.spark.meter import Measured, Meter
 from bench.engines.tickets import Planning
 from strategies.delta.commands import NO_REWRITE
 from strategies.delta.optimize_options import MAX_FILE_SIZE
@@ -45,7 +43,6 @@ class DeltaRs:
     target_file_size_bytes: int
     codec: str
     cores: int
-    meter: Meter
     capabilities: ClassVar[frozenset[str]] = DELTA_RS_CAPABILITIES
     planning: ClassVar[Planning] = Planning(_no_preview, PLANNING.resurrection)
 
@@ -58,9 +55,6 @@ class DeltaRs:
         if options:
             raise ValueError(f"delta-rs has no option {', '.join(sorted(options))}; it has {MAX_FILE_SIZE}")
         compact(self.location, target_bytes, tag, self.codec, self.cores)
-
-    def step(self) -> AbstractContextManager[Measured]:
-        return self.meter.step()
 
 
 def compact(location: str, target_bytes: int, tag: Tag, codec: str, cores: int) -> None:

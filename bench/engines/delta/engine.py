@@ -177,7 +177,7 @@ class DeltaEngine(FolderEngine[None]):
     def _other_executors(self) -> Executors:
         cores = self._spark.sparkContext.defaultParallelism
         target_bytes = self._spec.target_file_size_bytes
-        return {DELTA_RS: DeltaRs(self._location, target_bytes, self._codec, cores, self._meter)}
+        return {DELTA_RS: DeltaRs(self._location, target_bytes, self._codec, cores)}
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return commands.answer_of(answers)

@@ -213,9 +213,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     @cached_property
     def _single_node(self) -> SingleNode:
         cores, memory_bytes = self._spark.sparkContext.defaultParallelism, self._compaction_memory_bytes
-        return SingleNode(
-            self._load, self._catalog.folder, cores, memory_bytes or DEFAULT_MEMORY_BYTES, self._meter
-        )
+        return SingleNode(self._load, self._catalog.folder, cores, memory_bytes or DEFAULT_MEMORY_BYTES)
 
     def close(self) -> None:
         """Ends the executor without Spark, if a rule has used it."""

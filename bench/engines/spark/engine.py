@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -107,9 +107,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
     @abstractmethod
     def execute(self, action: Action, prepared: _Prepared | None, tag: Tag) -> DataFrame | None:
         """Returns the command's result, not fetched yet."""
-
-    def step(self) -> AbstractContextManager[Measured]:
-        return self._meter.step()
 
     @property
     def _compactor(self) -> RoleId:
@@ -233,7 +230,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         )
         for position, action in staged.to_stage(plan, chosen.planning.is_staged):
             try:
-                with chosen.step() as staging:
+                with self._meter.step() as staging:
                     staged.actions[position] = chosen.stage(action, at_ms)
             except _REFUSED as error:
                 staged.error = one_line(error)
@@ -247,7 +244,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         previews = self._previews(ticket, staged, at_ms) if is_executed else ()
         if is_executed:
             executor = self._executor(ticket.executor)
-            with executor.step() as acting:
+            with self._meter.step() as acting:
                 error = _execute_all(executor, ticket.plan, staged, tag, answers)
             cost += acting.cost
         with self._meter.step() as answering:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -36,7 +36,6 @@ from bench.engines.iceberg.single_node.rows import (
 from bench.engines.iceberg.single_node.settings import check_properties
 from bench.engines.iceberg.single_node.written_files import Writer
 from bench.engines.iceberg.table_keys import SINGLE_NODE_CAPABILITIES
-from bench.engines.spark.meter import Measured, Meter
 from bench.engines.tickets import Planning
 from bench.errors import first_error
 from strategies.iceberg.packing import pack
@@ -59,7 +58,6 @@ class SingleNode:
     folder: Path
     cores: int
     memory_bytes: int
-    meter: Meter
     capabilities: ClassVar[frozenset[str]] = SINGLE_NODE_CAPABILITIES
     planning: ClassVar[Planning] = PLANNING
     _entries: EntryReader = field(default_factory=EntryReader)
@@ -92,9 +90,6 @@ class SingleNode:
         if prepared is None:
             raise ValueError("an explicit rewrite has to be staged before it is committed")
         commit_replacement(prepared, self._entries, tag)
-
-    def step(self) -> AbstractContextManager[Measured]:
-        return self.meter.step()
 
     def close(self) -> None:
         database = self.__dict__.pop("_database", None)
