@@ -265,7 +265,6 @@ class SimulatedEngine(Generic[Prepared]):
     def query(self, probe: Probe, session: Session = "new") -> QueryOutcome:
         """Opens the files that may hold the keys that the probe names, or all files if it names none."""
         scan, cores = self.model.opened(probe.sql), self._cores.reader
-        scan = replace(scan, metadata_files_count=self.model.opened_metadata_files_count)
         step = query_step(scan, session)
         planning = replace(step, operation=PLANNING_OF[step.operation])
         planning_s = self._modelled(planning, cores).wall_s / self._core_speed
@@ -296,7 +295,5 @@ class SimulatedEngine(Generic[Prepared]):
         self._clear()
 
     def _observe(self) -> Observation:
-        metadata_bytes = self.model.metadata_storage_bytes
-        return self._ledger.observation(
-            NO_COST, self.model.data_storage_bytes + metadata_bytes, metadata_bytes
-        )
+        data_bytes, metadata_bytes = self.model.stored_bytes
+        return self._ledger.observation(NO_COST, data_bytes + metadata_bytes, metadata_bytes)

@@ -71,7 +71,7 @@ class FormatModel(Protocol[Prepared]):
         """The work of a staged action that has no preview, as far as it is known."""
 
     def opened(self, sql: str) -> ScanWork:
-        """The files that a query opens."""
+        """The files that a query opens, and the metadata files that planning it reads."""
 
     @property
     def live_rows(self) -> int:
@@ -86,13 +86,5 @@ class FormatModel(Protocol[Prepared]):
         """The bytes of one data file with the live rows."""
 
     @property
-    def opened_metadata_files_count(self) -> int:
-        """The number of metadata files that planning a query reads."""
-
-    @property
-    def data_storage_bytes(self) -> int:
-        """Data and delete files in storage, including those of old versions."""
-
-    @property
-    def metadata_storage_bytes(self) -> int:
-        """Metadata files in storage, including those of old versions."""
+    def stored_bytes(self) -> tuple[int, int]:
+        """Data and delete files in storage, and metadata files, including those of old versions."""

@@ -20,7 +20,7 @@ from bench.engines.delta.model.writers import is_merge
 from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.delta.table_keys import CODEC_CONF, DEFAULT_CODEC, MERGE_ON_READ, clustering_columns_of
 from bench.engines.rewrite_work import rewrite_work
-from bench.engines.simulated.contents import Contents
+from bench.engines.simulated.contents import Contents, Opened
 from bench.engines.simulated.model import ConflictError, LostCommit
 from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import EVERYTHING, selection_of
@@ -94,16 +94,8 @@ class DeltaTableModel:
         return self._coefficients.table_bytes(self._spec.schema, self.live_rows, codec=self._codec)
 
     @property
-    def opened_metadata_files_count(self) -> int:
-        return self._log.read_files_count
-
-    @property
-    def data_storage_bytes(self) -> int:
-        return self._versions.storage.size_bytes
-
-    @property
-    def metadata_storage_bytes(self) -> int:
-        return self._log.storage_bytes
+    def stored_bytes(self) -> tuple[int, int]:
+        return self._versions.storage.size_bytes, self._log.storage_bytes
 
     def create(self) -> None:
         """Write version 0, which has the schema and no file."""
@@ -246,18 +238,15 @@ class DeltaTableModel:
         wanted = selection_of(sql, self._spec.partitioning)
         data, vectors = self.ledger.data_files, self._versions.vectors
         if wanted == EVERYTHING:
-            vectors_bytes = self.ledger.size_bytes - self.ledger.data_bytes
-            rows = self.ledger.data_rows
-            return _scan(len(data), self.ledger.data_bytes, len(vectors), vectors_bytes, rows)
-        files, marked = self._contents.opened(wanted, data.runs), self._versions.opened(wanted)
-        return _scan(files.files_count, files.size_bytes, marked.files_count, marked.size_bytes, files.rows)
-
-
-def _scan(files_count: int, data_bytes: int, vectors_count: int, vectors_bytes: int, rows: int) -> ScanWork:
-    return ScanWork(
-        files_count,
-        vectors_count,
-        data_bytes + vectors_bytes,
-        read_rows=rows,
-        delete_bytes=vectors_bytes,
-    )
+            files = Opened(len(data), self.ledger.data_bytes, self.ledger.data_rows)
+            marked = Opened(len(vectors), self.ledger.size_bytes - self.ledger.data_bytes)
+        else:
+            files, marked = self._contents.opened(wanted, data.runs), self._versions.opened(wanted)
+        return ScanWork(
+            files.files_count,
+            marked.files_count,
+            files.size_bytes + marked.size_bytes,
+            self._log.read_files_count,
+            read_rows=files.rows,
+            delete_bytes=marked.size_bytes,
+        )

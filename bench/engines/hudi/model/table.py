@@ -75,16 +75,8 @@ class HudiTableModel:
         return self._spec.schema.expected_bytes(self.live_rows)
 
     @property
-    def opened_metadata_files_count(self) -> int:
-        return self._timeline.active_count
-
-    @property
-    def data_storage_bytes(self) -> int:
-        return self._storage.size_bytes
-
-    @property
-    def metadata_storage_bytes(self) -> int:
-        return self._timeline.storage_bytes
+    def stored_bytes(self) -> tuple[int, int]:
+        return self._storage.size_bytes, self._timeline.storage_bytes
 
     def create(self) -> None:
         self._timeline.create()
@@ -143,12 +135,14 @@ class HudiTableModel:
         if wanted.keys is not None:
             opened = self._groups.opened(wanted)
             files_count, data_bytes, rows = opened.files_count, opened.size_bytes, opened.rows
+        instants_count = self._timeline.active_count
         if _is_read_optimized(sql):
-            return ScanWork(files_count, 0, data_bytes, read_rows=rows, delete_bytes=0, merged_bytes=0)
+            return ScanWork(files_count, 0, data_bytes, instants_count, rows, delete_bytes=0, merged_bytes=0)
         return ScanWork(
             files_count,
             slices.delete_files_count,
             data_bytes + slices.delete_size_bytes,
+            instants_count,
             # A real scan does not report rows before it has merged them.
             read_rows=None if slices.delete_files_count else rows,
             delete_bytes=slices.delete_size_bytes,

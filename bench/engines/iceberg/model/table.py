@@ -90,16 +90,8 @@ class IcebergTableModel:
         return self._coefficients.table_bytes(self._spec.schema, self.live_rows)
 
     @property
-    def opened_metadata_files_count(self) -> int:
-        return self._metadata.manifests_count
-
-    @property
-    def data_storage_bytes(self) -> int:
-        return self._metadata.data_storage_bytes
-
-    @property
-    def metadata_storage_bytes(self) -> int:
-        return self._metadata.metadata_storage_bytes
+    def stored_bytes(self) -> tuple[int, int]:
+        return self._metadata.data_storage_bytes, self._metadata.metadata_storage_bytes
 
     def create(self) -> None:
         self._metadata.create()
@@ -322,7 +314,7 @@ class IcebergTableModel:
         wanted = selection_of(sql, self._spec.partitioning)
         if wanted not in self._scans:
             self._scans[wanted] = Scan(self.ledger.state(0), wanted)
-        return self._scans[wanted].work
+        return replace(self._scans[wanted].work, metadata_files_count=self._metadata.manifests_count)
 
 
 def _change_of(merged: Merged) -> Change:
