@@ -88,8 +88,7 @@ def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
 
 def _table_amounts(simulated: Manifest) -> Mapping[str, float]:
     properties: Any = simulated.options["table_properties"]
-    kind = FORMATS[simulated.format].engines.simulated
-    return kind.table_amounts(properties) if kind is not None else {}
+    return FORMATS[simulated.format].engines.simulated.table_amounts(properties)
 
 
 def _counts(record: _Priced) -> bool:

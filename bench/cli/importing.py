@@ -75,9 +75,6 @@ def read_history(source: Source, since: str | None) -> Imported:
     conceal(Secrets.of(source.properties))
     since_ms = None if since is None else round(time.time() * 1000) - _age_ms(since)
     table_format, tables = existing_tables(source.format_name, source.table)
-    if tables.imports is None:
-        problem = f"the history of a {table_format.words.title} table cannot be read"
-        raise ScenarioError(problem, code="unsupported", path=source.table)
     with ERR.status("reading metadata"):
         address = TableAddress(source.table, source.catalog, source.properties, branch=source.branch)
         history = with_notes(tables.imports.history(address, since_ms))

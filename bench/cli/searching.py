@@ -66,8 +66,7 @@ class Search:
     def identity(self, scenario: Scenario) -> str:
         """Equal for searches of a scenario that find the same, whichever file has the coefficients."""
         planners = [planner_of(spec) for spec in searched_specs(scenario, self.labels)]
-        estimates = FORMATS[scenario.table.format].engines.estimates(self.coefficients)
-        costs = None if estimates is None else estimates.to_json()
+        costs = FORMATS[scenario.table.format].engines.estimates(self.coefficients).to_json()
         return content_hash([scenario.hash, planners, self.rates, self.most, costs])
 
 

@@ -144,4 +144,4 @@ class ExistingTables:
     open: Callable[[TableAddress], ExistingTable]
     is_at: Callable[[str], bool]
     help: str
-    imports: Importing | None = None
+    imports: Importing

@@ -69,8 +69,7 @@ class EngineKind:
     `content_bytes`, the bytes of all live rows in one data file, are for engines whose tables cannot be
     dumped. `executors_memory_bytes` is the memory of an open engine's executors, None if tasks run in the
     driver. `drop_left` removes what an interrupted or kept run has noted in its journals: tables in a shared
-    catalog and staged files. `estimates` reads a coefficients file, None for the one that ships with the
-    format; it raises ScenarioError.
+    catalog and staged files.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -87,7 +86,17 @@ class EngineKind:
     beyond_fit: Callable[[Any], BeyondFit] = lambda engine: BeyondFit()
     table_amounts: TableAmounts = lambda properties: {}
     drop_left: Callable[[EngineSettings], None] = lambda settings: None
-    estimates: Callable[[Path | None], Coefficients] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedKind(EngineKind):
+    """How a format's tables are simulated.
+
+    `estimates` reads a coefficients file, None for the one that ships with the format; it raises
+    ScenarioError.
+    """
+
+    estimates: Callable[[Path | None], Coefficients]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,19 +197,19 @@ class Engines:
     that drop old versions. `packages` are the Python packages that only real runs of this format use.
 
     `roles_as` is what the roles of a run with a real clock are on real tables, on which the real engine is
-    then a `SharedEngine`: processes, or threads of one process with one JVM; None if they can only take
-    turns. `at_once_problem` judges a table and the settings of Spark for roles that work at the same time.
-    `shares_compaction`: several compactors may plan on one table at the same time.
+    then a `SharedEngine`: processes, or threads of one process with one JVM. `at_once_problem` judges
+    a table and the settings of Spark for roles that work at the same time. `shares_compaction`: several
+    compactors may plan on one table at the same time.
     """
 
     planning: Planning
-    real: EngineKind | None
-    simulated: EngineKind | None
+    real: EngineKind
+    simulated: SimulatedKind
     roll_out: Callable[[Planner, str, int], tuple[str, ...]]
+    roles_as: RolesAs
     metadata_commands: frozenset[str] = frozenset()
     expiry_commands: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
-    roles_as: RolesAs | None = None
     shares_compaction: bool = True
     at_once_problem: Callable[[TableSpec, Mapping[str, str]], str | None] = lambda spec, settings: None
 
@@ -209,45 +218,34 @@ class Engines:
         return self.roles_as == "threads"
 
     @property
-    def kinds(self) -> tuple[EngineKind, ...]:
-        return tuple(kind for kind in (self.real, self.simulated) if kind is not None)
-
-    @property
     def capabilities(self) -> frozenset[str]:
         """What at least one of the engines can do."""
-        return frozenset[str]().union(*(kind.capabilities for kind in self.kinds))
+        return self.real.capabilities | self.simulated.capabilities
 
     @property
     def executors(self) -> tuple[str, ...]:
         """The names that a rule may give as its executor."""
-        return (OWN_EXECUTOR, *sorted({name for kind in self.kinds for name in kind.executors}))
+        return (OWN_EXECUTOR, *sorted({*self.real.executors, *self.simulated.executors}))
 
-    def estimates(self, coefficients: Path | None = None) -> Coefficients | None:
-        """From a coefficients file, None for the one that ships with the format; None if it has none.
-
-        Raises ScenarioError.
-        """
-        kind = self.simulated
-        return kind.estimates(coefficients) if kind is not None and kind.estimates is not None else None
+    def estimates(self, coefficients: Path | None = None) -> Coefficients:
+        """From a coefficients file, None for the one that ships with the format. Raises ScenarioError."""
+        return self.simulated.estimates(coefficients)
 
     def cost_priors(
         self, schema: Schema, cores: int, core_speed: float = 1.0, coefficients: Path | None = None
     ) -> Mapping[str, CostPriors]:
         """What planners may expect of executors; one without coefficients is left out."""
-        estimates, kind = self.estimates(coefficients), self.simulated
-        if estimates is None or kind is None:
-            return {}
+        estimates = self.estimates(coefficients)
         names: dict[str, str | None] = {OWN_EXECUTOR: None}
         if Operation.SINGLE_NODE in estimates.operations:
-            names |= {name: name for name in kind.executors}
+            names |= {name: name for name in self.simulated.executors}
         return {
             name: cost_priors(estimates, schema, cores, core_speed, executor)
             for name, executor in names.items()
         }
 
-    def size_model(self, schema: Schema) -> SizeModel | None:
-        estimates = self.estimates()
-        return None if estimates is None else partial(estimates.table_bytes, schema)
+    def size_model(self, schema: Schema) -> SizeModel:
+        return partial(self.estimates().table_bytes, schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,5 +257,5 @@ class Format:
     table: TableRules
     writer: WriterRules
     engines: Engines
+    existing: ExistingTables
     catalog: CatalogRules = CatalogRules()
-    existing: ExistingTables | None = None  # None if existing tables cannot be read

@@ -1,6 +1,5 @@
 """The registered table formats, one line each."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 from bench.engines.delta.format import FORMAT as DELTA
@@ -18,13 +17,9 @@ FORMATS: dict[str, Format] = {
 
 
 def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> EngineKind:
-    """How a format's tables are run in a mode. Raises ScenarioError if the format has no such engine."""
+    """How a format's tables are run in a mode."""
     engines = FORMATS[table_format].engines
-    kind = engines.real if mode == "real" else engines.simulated
-    if kind is None:
-        other = "run --simulate" if mode == "real" else "run without --simulate"
-        raise ScenarioError(f"format {table_format!r} has no {mode} engine: {other}", code="no-engine")
-    return kind
+    return engines.real if mode == "real" else engines.simulated
 
 
 def existing_tables(table_format: str | None, name: str, strategy: str = "") -> tuple[Format, ExistingTables]:
@@ -33,27 +28,26 @@ def existing_tables(table_format: str | None, name: str, strategy: str = "") -> 
     A table in the folder `name` decides first, then the format in the name of the planner `strategy`, then
     whether only one format has catalogs. Raises ScenarioError if the format is unknown or ambiguous.
     """
-    readable = {format_name: known.existing for format_name, known in FORMATS.items() if known.existing}
-    chosen = _format_of(name, strategy, readable) if table_format is None else table_format
-    if chosen not in readable:
+    chosen = _format_of(name, strategy) if table_format is None else table_format
+    if chosen not in FORMATS:
         raise ScenarioError(
-            f"{chosen!r} is not a format whose tables can be read: {', '.join(readable)}"
+            f"{chosen!r} is not a format whose tables can be read: {', '.join(FORMATS)}"
             if chosen is not None
-            else f"the format of the table is unknown: choose one of {', '.join(readable)}",
+            else f"the format of the table is unknown: choose one of {', '.join(FORMATS)}",
             code="unknown-name",
             path="--table-format",
         )
-    return FORMATS[chosen], readable[chosen]
+    return FORMATS[chosen], FORMATS[chosen].existing
 
 
-def _format_of(name: str, strategy: str, readable: Mapping[str, ExistingTables]) -> str | None:
-    in_folder = [table_format for table_format, tables in readable.items() if tables.is_at(name)]
+def _format_of(name: str, strategy: str) -> str | None:
+    in_folder = [table_format for table_format, known in FORMATS.items() if known.existing.is_at(name)]
     if len(in_folder) > 1:
         raise ScenarioError(
             f"is a table of several formats; choose one by --table-format: {', '.join(in_folder)}",
             code="ambiguous",
             path=name,
         )
-    named = [table_format for table_format in readable if strategy.startswith(f"{table_format}.")]
-    with_catalogs = [table_format for table_format in readable if FORMATS[table_format].catalog.types]
+    named = [table_format for table_format in FORMATS if strategy.startswith(f"{table_format}.")]
+    with_catalogs = [table_format for table_format, known in FORMATS.items() if known.catalog.types]
     return next(iter(in_folder + named), with_catalogs[0] if len(with_catalogs) == 1 else None)

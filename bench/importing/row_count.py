@@ -2,15 +2,9 @@
 
 from bisect import bisect_left
 
-from bench.engines.format import Format, SizeModel
-from workloads.schema import SCHEMAS
+from bench.engines.format import SizeModel
 
 _FILE_ROWS = range(10**9)
-
-
-def size_model(table_format: Format, columns: int) -> SizeModel:
-    """The size of files of a table of this width."""
-    return table_format.engines.size_model(SCHEMAS[columns]) or SCHEMAS[columns].expected_bytes
 
 
 def rows_of_file(size_bytes: float, size_of: SizeModel) -> int:

@@ -7,12 +7,13 @@ from statistics import fmean, median
 from bench.engines.format import Format, SizeModel
 from bench.errors import ScenarioError
 from bench.importing.new_scenario import Stream
-from bench.importing.row_count import rows_of_file, size_model
+from bench.importing.row_count import rows_of_file
 from bench.importing.scenario import stream_of
 from bench.importing.time_grid import TimeGrid
 from workloads.history import change_of, nearest_width, ticks_of
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, RecordedChange, RecordedCommit, RecordedFile
+from workloads.schema import SCHEMAS
 
 _REWRITES_MAX = 0.1  # of the rows that commits add, for these rows to be taken as those of the stream
 _LOAD = 10  # times the rows of a commit, from which the first one is a load
@@ -43,7 +44,7 @@ def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: 
     if history.facts.target_file_size_bytes * scale < 1:
         raise ScenarioError("leaves a target file size of 0 bytes", code="out-of-range", path="--scale")
     facts, width = history.facts, nearest_width(history.facts.columns_count)
-    size_of = size_model(table_format, width)
+    size_of = table_format.engines.size_model(SCHEMAS[width])
     start, stream = _loaded(history)
     rows = {file.id: file.rows for file in history.files if file.is_data}
     changes = [change_of(commit, facts.hit_share or 0.0, rows) for commit in stream]

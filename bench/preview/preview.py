@@ -193,9 +193,9 @@ def _cost(
 
     An explicit rewrite that only drops delete files costs a rewrite of nothing.
     """
-    estimates = table_format.engines.estimates()
-    if preview.delete_groups or estimates is None:
+    if preview.delete_groups:
         return None, False
+    estimates = table_format.engines.estimates()
     is_noop = not preview.groups and not any(isinstance(action, Rewrite) for action in plan.actions)
     action = describe_action(plan.actions[0]) if plan.actions else ""
     step = rewrite_step(

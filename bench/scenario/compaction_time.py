@@ -15,13 +15,13 @@ def compaction_per_interval(
 ) -> tuple[float, float] | None:
     """The time to merge the files of one commit, and all files of the stream, each over the commit interval.
 
-    By the simulator's coefficients, without deletes. None without a real clock, and where the coefficients or
-    the layout of the stream are not known.
+    By the simulator's coefficients, without deletes. None without a real clock, and where the layout of the
+    stream is not known.
     """
     estimates = FORMATS[scenario.table.format].engines.estimates()
     files = [layout.data_files_count for layout in layouts]
     in_stream = [place for place, commit in enumerate(commits) if not commit.is_initial]
-    if not (scenario.has_real_clock and in_stream) or estimates is None or None in files:
+    if not (scenario.has_real_clock and in_stream) or None in files:
         return None
     rows, known_files = [commit.rows for commit in commits], [count for count in files if count is not None]
     interval_s = scenario.commit_interval_ms / 1000 / scenario.speed

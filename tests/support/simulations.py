@@ -21,7 +21,6 @@ def simulated_table(
 ) -> SimulatedEngine[Any]:
     """An engine with the format's `model`; `conf` are settings of Spark."""
     engines = FORMATS[coefficients.format].engines
-    assert engines.simulated is not None
     settings = EngineSettings(
         Path(), spec, SparkSettings(conf=conf or {}), cores=cores or Cores(), has_real_clock=has_real_clock
     )

@@ -120,8 +120,7 @@ def _spark() -> str:
 
 
 def _jars() -> str:
-    formats = (name for name, table_format in FORMATS.items() if table_format.engines.real is not None)
-    paths = [path for name in formats for path in runtime.jars(name)]
+    paths = [path for name in FORMATS for path in runtime.jars(name)]
     return f"{counted(len(set(paths)), 'jar')} in {paths[0].parent}"
 
 

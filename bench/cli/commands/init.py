@@ -28,12 +28,13 @@ from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
 from bench.importing.new_scenario import COLUMNS, COMMITS, DAY_MS, TARGET_BYTES, Stream, new_scenario_text
-from bench.importing.row_count import rows_of_file, size_model
+from bench.importing.row_count import rows_of_file
 from bench.names import known_text
 from bench.scenario.load import load_scenario
 from strategies.quantities import parse_duration_ms
 from workloads.commit import FILES_MAX, ROWS_MAX
 from workloads.recorded import Content
+from workloads.schema import SCHEMAS
 
 DEFAULT_FILE = Path("mine.toml")
 _AMOUNT_MAX = 10**9
@@ -97,15 +98,13 @@ def init(
 
 
 def _asked_text(target: Path, format_name: str | None) -> str:
-    imports = {name: one.existing.imports for name, one in FORMATS.items() if one.existing}
-    name = format_name or ask(f"Table format ({', '.join(imports)})", "iceberg", one_of(*imports))
-    importing = imports.get(name)
-    if importing is None:
-        raise ScenarioError(known_text(name, imports), code="unknown-name", path=f"--table-format {name}")
+    name = format_name or ask(f"Table format ({', '.join(FORMATS)})", "iceberg", one_of(*FORMATS))
+    if name not in FORMATS:
+        raise ScenarioError(known_text(name, FORMATS), code="unknown-name", path=f"--table-format {name}")
     does = ask(
         "Stream: append rows, or upsert (also update and delete)", "append", one_of("append", "upsert")
     )
-    size_of = size_model(FORMATS[name], COLUMNS)
+    size_of = FORMATS[name].engines.size_model(SCHEMAS[COLUMNS])
 
     def rows_in(size_bytes: int, files: int) -> int:
         return files * rows_of_file(size_bytes / files, size_of)
@@ -130,7 +129,7 @@ def _asked_text(target: Path, format_name: str | None) -> str:
         inserts = ask("Share of the changes that insert a row", "0.5", number(1))
         deletes = ask("Share that delete one; the rest update", "0.05", number(1 - inserts))
         stream = replace(stream, insert_share=inserts, delete_share=deletes)
-    return new_scenario_text(stream, importing, target)
+    return new_scenario_text(stream, FORMATS[name].existing.imports, target)
 
 
 def _asked_answers(*, asks_hit_share: bool) -> Answers:

@@ -172,10 +172,6 @@ def _print_metric(entry: Entry) -> None:
     print_facts({"unit": entry["unit"], "better": entry["better"], "rests on": _BASES[entry["basis"]]})
 
 
-def _print_format(entry: Entry) -> None:
-    print_facts({f"{mode} tables": "yes" if entry[mode] else "no" for mode in ("real", "simulated")})
-
-
 def _print_scenario(entry: Entry) -> None:
     scenario = load_scenario(entry["name"])
     every, lasts = (duration_ms_text(ms) for ms in (scenario.commit_interval_ms, scenario.duration_ms))
@@ -220,11 +216,7 @@ def _plugin_entry(plugin: plugins.Description) -> Entry:
 
 def _formats() -> Iterator[Entry]:
     for name, table_format in FORMATS.items():
-        real, simulated = (
-            engine is not None for engine in (table_format.engines.real, table_format.engines.simulated)
-        )
-        doc = table_format.words.description
-        yield {"name": name, "doc": doc, "engine": real or simulated, "real": real, "simulated": simulated}
+        yield {"name": name, "doc": table_format.words.description}
 
 
 def _metrics() -> Iterator[Entry]:
@@ -256,7 +248,7 @@ TOPICS: Mapping[str, Topic] = {
     ),
     "formats": Topic(
         "format", "table formats, for table.format",
-        FORMATS, _formats, _print_format, {"name": "name", "doc": "what it is"},
+        FORMATS, _formats, lambda entry: None, {"name": "name", "doc": "what it is"},
     ),
     "workloads": _plugins("workload", "streams of commits, for workload.type", plugins.WORKLOAD),
     "scenarios": Topic(

@@ -121,9 +121,7 @@ def plan(
 
 
 plan.__doc__ = (plan.__doc__ or "").format(
-    formats="\n\n    ".join(
-        table_format.existing.help for table_format in FORMATS.values() if table_format.existing
-    )
+    formats="\n\n    ".join(table_format.existing.help for table_format in FORMATS.values())
 )
 
 

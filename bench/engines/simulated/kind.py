@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from bench.engines.contract import EngineSettings
-from bench.engines.format import EngineKind, SettingProblem, TableAmounts
+from bench.engines.format import SettingProblem, SimulatedKind, TableAmounts
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.simulated.live_rows import expected_live_rows
@@ -30,7 +30,7 @@ def simulated_kind(
     heeded_settings: frozenset[str] = frozenset(),
     executors: Mapping[str, frozenset[str]] = MappingProxyType({}),
     table_amounts: TableAmounts = lambda properties: {},
-) -> EngineKind:
+) -> SimulatedKind:
     @contextmanager
     def open_engine(settings: EngineSettings) -> Iterator[SimulatedEngine[Any]]:
         coefficients, amounts = read(settings.coefficients), table_amounts(settings.table.properties)
@@ -43,7 +43,7 @@ def simulated_kind(
             cores["core_speed"] = settings.core_speed
         return {**cores, "coefficients": coefficients.to_json()}
 
-    return EngineKind(
+    return SimulatedKind(
         open=open_engine,
         capabilities=capabilities,
         is_measured=False,

@@ -123,10 +123,7 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
 def check_coefficients(coefficients: Path, scenarios: Iterable[Scenario]) -> None:
     """Raises ScenarioError for a file that a format or an executor of the scenarios cannot use."""
     for scenario in scenarios:
-        read = engine_kind(scenario.table.format, "simulated").estimates
-        if read is None:
-            continue
-        known = read(coefficients).operations
+        known = FORMATS[scenario.table.format].engines.estimates(coefficients).operations
         rules = (rule for spec in scenario.strategies for rule in spec.strategy.rules)
         executor = next((rule.executor for rule in rules if rule.executor), None)
         if executor is not None and Operation.SINGLE_NODE not in known:

@@ -41,9 +41,6 @@ def check_simulated_clock(scenario: Scenario) -> None:
 
 
 def _check_keys(scenario: Scenario) -> None:
-    if _engines(scenario).roles_as is None:
-        why = f"roles on {_title(scenario)} tables can only take turns: add --simulate"
-        raise OptionError(("clock",), why, "real", code="unsupported")
     if parse_master(scenario.spark.master).kind != "local":
         why = "starts each role on this machine, so it needs a local master: leave spark.master out"
         raise OptionError(("clock",), why, "real", code="unsupported")

@@ -124,10 +124,9 @@ def _check_same_coefficients(
 ) -> None:
     for table_format in {place.table.format for place in (scenario, *scenario.variants)}:
         alike = [run for run in runs if run.manifest.format == table_format]
-        estimates = FORMATS[table_format].engines.estimates(coefficients) if alike else None
-        if estimates is None:
+        if not alike:
             continue
-        new = estimates.to_json()
+        new = FORMATS[table_format].engines.estimates(coefficients).to_json()
         for run in alike:
             if run.manifest.options.get("coefficients") != new:
                 raise ScenarioError(

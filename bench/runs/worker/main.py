@@ -144,8 +144,8 @@ def _measure_noise(job: NoiseJob) -> None:
     """Repeat one query on a table without rows; its wall seconds, in order, go to the job's file."""
     settings = EngineSettings(job.work_folder, TableSpec(target_file_size_bytes=128 * MIB))
     walls_s = []
-    kind = next(known.engines.real for known in FORMATS.values() if known.engines.real is not None)
-    with kind.open(settings) as engine:
+    table_format = next(iter(FORMATS.values()))
+    with table_format.engines.real.open(settings) as engine:
         engine.create()
         for _ in range(_NOISE_WARM_UP_QUERIES):
             engine.query(_NOISE)

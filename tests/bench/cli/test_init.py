@@ -5,8 +5,8 @@ import pytest
 from iceberg_tables import make_table
 
 from bench.engines.registry import FORMATS
-from bench.importing.row_count import size_model
 from bench.scenario.load import load_scenario
+from workloads.schema import SCHEMAS
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_what_is_no_answer_is_asked_again(init):
 def test_sizes_become_rows_that_have_so_many_bytes(init, compactbench, table_format):
     init("-f", "s.toml", answers=[table_format, "upsert", "200GB", "10min", "16", "160MB", "", ""])
     workload = load_scenario("s.toml").workload
-    size_of = size_model(FORMATS[table_format], 17)
+    size_of = FORMATS[table_format].engines.size_model(SCHEMAS[17])
     assert size_of(workload.rows_per_commit, 16) == pytest.approx(160e6, rel=1e-3)
     assert size_of(workload.initial_rows, 1490) == pytest.approx(200e9, rel=1e-3)
 

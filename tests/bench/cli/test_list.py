@@ -56,12 +56,6 @@ def test_options_are_as_toml_writes_them(listed):
     ]
 
 
-def test_formats_list_whether_they_have_an_engine(listed):
-    assert {e["name"]: e["engine"] for e in listed("formats", "--format", "json").json} == {
-        "iceberg": True, "delta": True, "hudi": True,
-    }  # fmt: skip
-
-
 def test_list_without_a_topic_lists_the_topics(listed):
     assert {line.split()[0] for line in listed().out.splitlines()[1:]} == set(TOPICS)
 

@@ -8,7 +8,7 @@ from bench.engines.contract import TableSpec
 from bench.engines.format import CatalogRules
 from bench.engines.iceberg.format import FORMAT
 from bench.engines.iceberg.table_keys import IcebergKeys, format_version_of
-from bench.engines.registry import FORMATS, engine_kind, existing_tables
+from bench.engines.registry import engine_kind, existing_tables
 from strategies.iceberg.commands import Command
 from strategies.plan import Capability
 from workloads.schema import ORDERS
@@ -49,16 +49,13 @@ def test_capabilities_are_general_ones_and_names_of_commands():
     assert all(type(name) in (Capability, Command) for name in real)
 
 
-def test_sizes_are_only_estimated_where_the_format_can_be_simulated():
+def test_the_sizes_of_files_are_estimated():
     assert FORMAT.engines.size_model(ORDERS)(10, 1) > 0
-    assert replace(FORMAT.engines, simulated=None).size_model(ORDERS) is None
 
 
-def test_a_mode_a_format_does_not_have_is_refused(monkeypatch):
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMAT, engines=replace(FORMAT.engines, real=None)))
+def test_each_mode_has_an_engine_of_its_own():
     assert engine_kind("iceberg", "simulated") is FORMAT.engines.simulated
-    with refused("no-engine"):
-        engine_kind("iceberg", "real")
+    assert engine_kind("iceberg", "real") is FORMAT.engines.real
 
 
 def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypatch):
@@ -79,11 +76,9 @@ def test_a_folder_with_tables_of_several_formats_is_refused(monkeypatch):
         existing_tables(None, "/here")
 
 
-def test_a_format_whose_existing_tables_cannot_be_read_is_refused(monkeypatch):
-    monkeypatch.setitem(FORMATS, "other", replace(FORMAT, name="other", existing=None))
-    for name in ("other", "unheard"):
-        with refused("unknown-name", "--table-format"):
-            existing_tables(name, "db.orders")
+def test_an_existing_table_of_an_unknown_format_is_refused():
+    with refused("unknown-name", "--table-format"):
+        existing_tables("unheard", "db.orders")
 
 
 def test_the_format_of_an_existing_table_is_asked_for_where_several_have_catalogs(monkeypatch):

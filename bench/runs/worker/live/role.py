@@ -112,7 +112,7 @@ def execute_role(job: RoleJob, scenario: Scenario) -> None:
         LineRecorder(job.records, job.run.run_id, secrets=scenario.secrets) as recorder,
         kind.open(role_settings(scenario, job)) as engine,
     ):
-        shared = cast(SharedEngine, engine)  # as checked before the suite, by `roles_as`
+        shared = cast(SharedEngine, engine)  # see `Engines.roles_as`
         try:
             LiveRole(job, scenario, log, shared, recorder).execute()
         except Exception as error:  # its text needs the session, which ends with this block

@@ -144,27 +144,17 @@ def test_simulated_runs_ask_nothing_of_the_machine(machine, tmp_path):
     assert machine.asked == []
 
 
-def set_engine(monkeypatch, mode, kind):
-    iceberg = FORMATS["iceberg"]
-    engines = replace(iceberg.engines, **{mode: kind})
-    monkeypatch.setitem(FORMATS, "iceberg", replace(iceberg, engines=engines))
-
-
 def limit(monkeypatch, mode, able):
     """Iceberg's engine of one mode with these capabilities alone."""
-    set_engine(monkeypatch, mode, replace(engine_kind("iceberg", mode), capabilities=frozenset(able)))
+    iceberg, kind = FORMATS["iceberg"], replace(engine_kind("iceberg", mode), capabilities=frozenset(able))
+    engines = replace(iceberg.engines, **{mode: kind})
+    monkeypatch.setitem(FORMATS, "iceberg", replace(iceberg, engines=engines))
 
 
 def test_maintenance_an_engine_cannot_do_is_refused(machine, tmp_path):
     rules = [maintenance("iceberg.rewrite_position_delete_files")]
     with refused("unsupported", "demo"):
         check(tmp_path, mode="simulated", maintenance=rules)
-
-
-def test_a_format_without_an_engine_of_that_mode_is_refused(machine, tmp_path, monkeypatch):
-    set_engine(monkeypatch, "simulated", None)
-    with refused("no-engine"):
-        check(tmp_path, mode="simulated")
 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
