@@ -139,10 +139,8 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
 
     def _forget(self) -> None:
         """With the catalog's table cache, a session keeps a table until it has not used it for 30 s."""
-        if (
-            self._spark.conf.get(f"spark.sql.catalog.{self._catalog.name}.cache-enabled", "").lower()
-            == "true"
-        ):
+        is_cached = self._spark.conf.get(f"spark.sql.catalog.{self._catalog.name}.cache-enabled", "false")
+        if str(is_cached).lower() == "true":
             self._spark.sql(f"REFRESH TABLE {self._name}")
 
     @property

@@ -82,7 +82,7 @@ def test_long_lived_queries_are_measured_though_a_simulation_has_none(simulated)
         for record in run.records
         if isinstance(record, QueryRecord)
     ]
-    both = replace(run, records=RunRecords.listed([*run.records, *usual]))
+    both = replace(run, records=RunRecords.listed([*run.records[:-1], *usual, run.records[-1]]))
     steps = measured_steps([Resimulation(0, (both,), made=run)])
     of = {
         operation: [step for step in steps if step.step.operation is operation]
