@@ -81,6 +81,7 @@ class Entry:
     claims: tuple[str, ...]
     left_out: str = ""  # what was run and is not in the archive, as far as anybody noted it
     earlier: str = ""  # the commit whose scenario of this name was run, if it has changed since
+    begun_by: str = ""  # the command that made the first of its runs, if that was another one
 
     @property
     def archive(self) -> Path:
@@ -372,7 +373,12 @@ def entries() -> tuple[Entry, ...]:
     runs = document.get("runs", ())
     return tuple(
         Entry(
-            run["name"], run["command"], tuple(run["claims"]), run.get("left_out", ""), run.get("earlier", "")
+            run["name"],
+            run["command"],
+            tuple(run["claims"]),
+            run.get("left_out", ""),
+            run.get("earlier", ""),
+            run.get("begun_by", ""),
         )
         for run in runs
     )
