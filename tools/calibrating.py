@@ -12,6 +12,7 @@ from pathlib import Path
 from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.errors import left_out_errors
 from bench.calibration.fit import fit_operations
+from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import MeasuredStep, measured_steps
 from bench.calibration.origin import cores_of, origin_of
 from bench.cli.model_validation import resimulated
@@ -24,10 +25,11 @@ from tools.publishing import FOLDER, entries, pack, unpack
 CALIBRATION = FOLDER / "calibration"
 
 
-def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
-    """The measured steps of all published runs that can be simulated, and the manifests of these runs.
+def published_steps() -> tuple[list[MeasuredStep], list[Manifest], float | None]:
+    """The measured steps of all published runs that can be simulated, at the speed of one machine.
 
-    Runs with a real clock are left out: their steps wait for cores.
+    The manifests of these runs come with them, and that machine's fixed work (`at_one_speed`). Runs with a
+    real clock are left out: their steps wait for cores.
     """
     steps: list[MeasuredStep] = []
     manifests: list[Manifest] = []
@@ -37,7 +39,8 @@ def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
             steps += measured_steps(resimulated(runs, archive, quiet=True))
             manifests += [run.manifest for run in runs]
             print(f"{archive.stem}: {len(steps)} steps so far", file=sys.stderr)
-    return steps, manifests
+    at_speed, fixed_work_s = at_one_speed(steps)
+    return at_speed, manifests, fixed_work_s
 
 
 def unseen_errors(steps: Iterable[MeasuredStep], table_format: str) -> dict[str, ModelError]:
@@ -55,12 +58,13 @@ def main(arguments: Sequence[str]) -> None:
         runs = [run for run in load_runs(Path(folder)) if run.manifest.format == table_format]
         pack(runs, CALIBRATION / f"{table_format}.tar.xz")
         return
-    steps, manifests = published_steps()
+    steps, manifests, fixed_work_s = published_steps()
     for name in FORMATS:
         own = [step for step in steps if step.format == name]
         fitted, errors = fit_operations(own, name), unseen_errors(own, name)
         file = shipped_file(name)
-        text = with_fitted(file, fitted, errors, origin_of(own, manifests), cores_of(own))
+        origin = origin_of(own, manifests)
+        text = with_fitted(file, fitted, errors, origin, cores_of(own), fixed_work_s)
         file.write_text(text, encoding="utf-8")
         for figure, error in errors.items():
             print(f"{name} {figure}: {error.mean_absolute:.0%}, {error.strategies} strategies")

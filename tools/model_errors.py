@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from bench.calibration.coefficients_file import with_fitted
+from bench.calibration.errors import predicts
 from bench.calibration.fit import fit_operations
 from bench.calibration.measured import MeasuredStep
 from bench.calibration.origin import cores_of
 from bench.cli.model_validation import validated
 from bench.engines.simulated.costs import shipped_file
-from bench.runs.resimulation import Resimulation
+from bench.runs.resimulation import Resimulation, resimulations
 from reports.verdicts.model_errors import (
     FigureSummary,
     ModelErrors,
@@ -45,17 +46,19 @@ def errors_of(entry: Entry) -> tuple[ModelErrors, list[Resimulation]] | None:
     runs = unpack(entry.archive)
     if all(run.manifest.mode == "simulated" or run.manifest.is_live for run in runs):
         return None
-    errors, left_out = validated(runs, entry.archive, quiet=True)
+    errors, made = validated(runs, entry.archive, quiet=True)
+    left_out = [one for one in made if one.made is None]
     if failed := [one for one in left_out if one.has_failed]:
         raise RuntimeError(str(failed[0]))
     return errors, left_out
 
 
-def unseen_errors_of(entry: Entry, steps: Sequence[MeasuredStep]) -> Iterator[ModelErrors]:
+def unseen_errors_of(
+    entry: Entry, steps: Sequence[MeasuredStep], fixed_work_s: float | None
+) -> Iterator[ModelErrors]:
     """The errors of an entry, by format, with coefficients fitted to all steps but those of its streams.
 
-    The intervals come from these other streams, too. Strategies with an operation that only its streams have
-    are left out.
+    The intervals come from these other streams, too. Strategies that they do not predict are left out.
     """
     runs = [run for run in unpack(entry.archive) if run.manifest.mode == "real"]
     streams = {run.manifest.change_log_hash for run in runs}
@@ -65,18 +68,20 @@ def unseen_errors_of(entry: Entry, steps: Sequence[MeasuredStep]) -> Iterator[Mo
         unpredicted = {
             step.run_id
             for step in steps
-            if step.stream in streams and not step.is_initial and step.step.operation not in fitted
+            if step.stream in streams and not step.is_initial and not predicts(fitted, step)
         }
         own = [
             run
             for run in runs
             if run.manifest.format == table_format and run.manifest.run_id not in unpredicted
         ]
-        if own:
+        if any(one.planned for one in resimulations([own])):
             with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
                 file = Path(folder) / "coefficients.toml"
                 errors = unseen_errors(others, table_format)
-                text = with_fitted(shipped_file(table_format), fitted, errors, "", cores_of(others))
+                text = with_fitted(
+                    shipped_file(table_format), fitted, errors, "", cores_of(others), fixed_work_s
+                )
                 file.write_text(text, encoding="utf-8")
                 yield validated(own, entry.archive, file, quiet=True)[0]
 
@@ -110,7 +115,7 @@ def joined(errors: Iterable[ModelErrors]) -> ModelErrors:
 
 def main() -> None:
     """Simulate every published entry again, twice, and write the file."""
-    steps, _ = published_steps()
+    steps, _, fixed_work_s = published_steps()
     of_entries: dict[str, Mapping[str, Any]] = {}
     fitted: list[ModelErrors] = []
     unseen: list[ModelErrors] = []
@@ -120,7 +125,7 @@ def main() -> None:
             errors, left_out = made
             of_entries[entry.name] = as_document(errors, left_out)
             fitted.append(errors)
-            unseen += unseen_errors_of(entry, steps)
+            unseen += unseen_errors_of(entry, steps, fixed_work_s)
             print(f"{entry.name}: {len(errors.figures)} figures", file=sys.stderr)
     document = {
         "fitted": as_document(joined(fitted)),

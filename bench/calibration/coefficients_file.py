@@ -18,14 +18,20 @@ def with_fitted(
     errors: Mapping[str, ModelError],
     origin: str,
     cores: int,
+    fixed_work_s: float | None,
 ) -> str:
-    """The text of the file `base` with these operations and errors; `cores` is the most that a run had.
+    """The text of the file `base` with these operations and errors.
 
+    `cores` is the most that a run had, `fixed_work_s` the speed of the machine that the operations hold for.
     Other operations keep their coefficients and count as not fitted: they were measured elsewhere, if at all.
     """
     document: Any = tomlkit.parse(base.read_text(encoding="utf-8"))
     document["origin"] = tomlkit.string(origin, multiline=True)
     document["cores"] = cores
+    if fixed_work_s is None:
+        document.pop("fixed_work_s", None)
+    else:
+        document["fixed_work_s"] = round(fixed_work_s, 4)
     document.pop("errors", None)
     operations = document["operations"]
     for name, operation in operations.items():

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from bench.calibration.fit import Fitted, fit_operations
 from bench.calibration.measured import MeasuredStep
+from bench.engines.simulated.beyond_fit import is_far_beyond
 from bench.engines.simulated.costs import ModelError
 from bench.engines.simulated.steps import Operation
 from bench.results.values import Cost
@@ -57,8 +58,8 @@ def left_out_errors(
     """The errors of each figure of all strategies, each by coefficients fitted to all other streams.
 
     Coefficients are fitted to the steps `beside` too, whose own errors do not count.
-    A strategy of a scenario counts once, with the mean of its runs. It is left out if no other stream has
-    the operations that it needs.
+    A strategy of a scenario counts once, with the mean of its runs. It is left out if the other streams do
+    not tell what its steps cost (`predicts`).
     """
     own = [step for step in steps if step.format == table_format and not step.is_initial]
     figures = _figures([*own, *beside])
@@ -73,7 +74,7 @@ def left_out_errors(
                 counted = [step for step in of_strategy if figure.counts(step)]
                 if not counted:
                     continue
-                is_predicted = all(step.step.operation in fitted for step in counted)
+                is_predicted = all(predicts(fitted, step) for step in counted)
                 ratio = _ratio(counted, fitted, figure) if is_predicted else 0.0
                 if ratio > 0:
                     ratios[figure.name].setdefault(stream, []).append(ratio)
@@ -97,6 +98,12 @@ def left_out_errors(
         for name, of_streams in ratios.items()
         if (own_ratios := [ratio for of_stream in of_streams.values() for ratio in of_stream])
     }
+
+
+def predicts(fitted: Mapping[Operation, Fitted], step: MeasuredStep) -> bool:
+    """Whether reports would give a verdict on such a step's time: its amounts are near the fitted ones."""
+    known = fitted.get(step.step.operation)
+    return known is not None and not is_far_beyond(known.cost, step.step)
 
 
 def _rms(logs: Sequence[float]) -> float | None:

@@ -1,7 +1,8 @@
 """Measured steps: what a step of a real run cost, and what work the simulation of that run says it did.
 
 The work is the simulated step's, at the same place of the same stream. It is known for every run, also for
-those that did not record it, and it is what the fitted coefficients are multiplied with later.
+those that did not record it, and it is what the fitted coefficients are multiplied with later. A strategy
+that decides by costs may decide otherwise in the simulation; such steps have the work that they recorded.
 """
 
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bench.calibration.amounts import EXPLAINING
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.steps import (
     QUERIES,
@@ -26,6 +28,7 @@ from bench.runs.resimulation import Resimulation
 
 _Priced = CommitRecord | CompactionRecord | MaintenanceRecord | QueryRecord
 _PRICED = (CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord)
+_ALIKE = 1.25  # by which the files of a step may differ: a simulated writer may end a file earlier or later
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # no two steps are the same one
@@ -34,7 +37,8 @@ class MeasuredStep:
 
     `stream` identifies the rows that the run wrote: runs of one stream tell nothing new about each other's
     work. `strategy` is that of the run, with its scenario. `planning_s` is the part of a query before its
-    first task, None for other steps. `is_settled`: a query after the compactions of its tick.
+    first task, None for other steps. `is_settled`: a query after the compactions of its tick. `fixed_work_s`
+    is the mean of its run and those beside it (`resimulation.fixed_work_s`).
     """
 
     format: str
@@ -48,14 +52,15 @@ class MeasuredStep:
     is_initial: bool = False
     is_settled: bool = False
     planning_s: float | None = None
+    fixed_work_s: float | None = None
 
 
 def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
     """The steps of all real runs that were simulated again.
 
     Left out are queries of probes that are not primary, steps that failed or shared their CPU with others,
-    metadata commands of a strategy, and steps without an equal in the simulation; runs that shared a JVM or
-    were checked after every compaction, and what does not know its cores or the compiler's CPU.
+    metadata commands of a strategy, and steps of unknown work; runs that shared a JVM or were checked after
+    every compaction, and what does not know its cores or the compiler's CPU.
     """
     return [
         step
@@ -63,26 +68,29 @@ def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
         if one.made is not None
         for run in one.real
         if timed(run) and run.manifest.cores is not None
-        for step in _steps(run, one.made)
+        for step in _steps(run, one.made, one.fixed_work_s)
     ]
 
 
-def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
+def _steps(real: RunResult, simulated: RunResult, fixed_work_s: float | None) -> Iterator[MeasuredStep]:
     manifest, modelled = real.manifest, dict(_by_place(simulated))
     table_amounts = _table_amounts(simulated.manifest)
     jvm_cpu_s, label = 0.0, f"{manifest.scenario}: {manifest.strategy}"
     for place, record in _by_place(real):
         used_s, jvm_cpu_s = jvm_cpu_s, jvm_cpu_s + record.cost.cpu_s
-        twin = modelled.get(place)
-        if twin is None or twin.status != record.status or not _counts(record) or not _is_known(twin):
+        if not _counts(record):
+            continue
+        step = _step(manifest.format, record, modelled.get(place), table_amounts)
+        if step is None:
             continue
         query = record if isinstance(record, QueryRecord) else None
         yield MeasuredStep(
             manifest.format, manifest.change_log_hash, label, manifest.run_id,
-            _step(record, twin).on_table(table_amounts), record.cost, used_s, manifest.cores or 1,
+            step, record.cost, used_s, manifest.cores or 1,
             is_initial=isinstance(record, CommitRecord) and record.is_initial,
             is_settled=query is not None and query.when == "settled",
             planning_s=None if query is None else query.planning_s,
+            fixed_work_s=fixed_work_s,
         )  # fmt: skip
 
 
@@ -95,6 +103,24 @@ def _counts(record: _Priced) -> bool:
     if isinstance(record, QueryRecord) and not record.primary:
         return False
     return record.status in ("ok", "noop") and record.cost.cpu_s > 0 and record.cost.jit_cpu_s is not None
+
+
+def _is_equal(record: _Priced, twin: _Priced) -> bool:
+    """Whether both ended alike and, where both know it, read about as many files."""
+    files, twins = _read_files_count(record), _read_files_count(twin)
+    if record.status != twin.status or files is None or twins is None:
+        return record.status == twin.status
+    return max(files, twins) + 1 <= _ALIKE * (min(files, twins) + 1)
+
+
+def _read_files_count(record: _Priced) -> int | None:
+    match record:
+        case QueryRecord():
+            return record.work.files_count
+        case CompactionRecord():
+            return record.work.read_files_count
+        case _:
+            return None
 
 
 def _is_known(twin: _Priced) -> bool:
@@ -128,12 +154,18 @@ def _which(record: _Priced) -> tuple[str, ...]:
             return ()
 
 
-def _step(record: _Priced, twin: _Priced) -> Step:
-    """The real record's step, with the work of the simulated one."""
-    step = step_of(twin)
-    if isinstance(record, QueryRecord):
-        return replace(step, operation=QUERIES[record.session])
-    return step
+def _step(
+    table_format: str, record: _Priced, twin: _Priced | None, table_amounts: Mapping[str, float]
+) -> Step | None:
+    """The real record's step with the work of the simulated one, or with its own where they are not alike."""
+    if twin is not None and _is_known(twin) and _is_equal(record, twin):
+        step = step_of(twin).on_table(table_amounts)
+        return replace(step, operation=QUERIES[record.session]) if isinstance(record, QueryRecord) else step
+    if not isinstance(record, QueryRecord | CompactionRecord):
+        return None
+    own = step_of(record).on_table(table_amounts)
+    names = EXPLAINING[table_format].get(own.operation)
+    return own if names is not None and own.amounts.keys() >= {*names} else None
 
 
 def step_of(record: _Priced) -> Step:

@@ -24,7 +24,7 @@ def resimulated(runs: Iterable[RunResult], place: Path, *, quiet: bool = False) 
 def validated(
     runs: Iterable[RunResult], place: Path, coefficients: Path | None = None, *, quiet: bool = False
 ) -> tuple[ModelErrors, list[Resimulation]]:
-    """The errors of the model for the real ones of these runs, and the strategies that were left out.
+    """The errors of the model for the real ones of these runs, and what became of each strategy.
 
     Raises the errors of `resimulated`, and ScenarioError if the coefficients cannot be used.
     """
@@ -34,7 +34,7 @@ def validated(
         (group, {one.strategy: one.made for one in made if one.group == number and one.made})
         for number, group in enumerate(groups)
     )
-    return errors, [one for one in made if one.made is None]
+    return errors, made
 
 
 def _real_groups(runs: Iterable[RunResult]) -> list[RunGroup]:
@@ -44,7 +44,7 @@ def _real_groups(runs: Iterable[RunResult]) -> list[RunGroup]:
 def _resimulated(
     groups: Iterable[RunGroup], place: Path, coefficients: Path | None, *, quiet: bool
 ) -> list[Resimulation]:
-    tried = resimulations(group.usable_runs for group in groups)
+    tried = resimulations([group.usable_runs for group in groups], coefficients)
     if not tried:
         raise ResultSchemaError("contains no usable real runs to compare with", code="no-runs", path=place)
     planned = [one.planned for one in tried if one.planned is not None]

@@ -123,7 +123,7 @@ class Cost(_Stored):
         return self.cpu_s / self.wall_s if self.wall_s else 0.0
 
     def on_cores(self, speed: float) -> "Cost":
-        """A modelled cost, on cores that are so many times as fast."""
+        """The cost on cores that are so many times as fast."""
         if speed == 1:
             return self
         return replace(
@@ -293,6 +293,10 @@ class MaintenanceWork(_Stored):
 
     deleted_files_count: Count | None = None
     expired_versions_count: Count | None = None
+
+
+# How far beyond the greatest measured amount of work times may be extrapolated.
+BEYOND_MAX = 3.0
 
 
 @dataclass(frozen=True, slots=True)

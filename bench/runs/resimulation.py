@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.costs import core_speed
 from bench.errors import ScenarioError
+from bench.results.arithmetic import known_mean, mean_of_known
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import Manifest, label_in
+from bench.results.records import Manifest, SpeedRecord, label_in
 from bench.results.rows import usable
 from bench.runs.preflight.checks import check_coefficients, check_supported
 from bench.runs.recorded_document import recorded_document
@@ -29,10 +32,14 @@ class Resimulation:
     """A strategy's real runs in one group of comparable runs, and what became of their simulation.
 
     `planned` is the run to make, `made` the run that was made, and `problem` says why there is none.
+    `fixed_work_s` is the mean over the runs of the group, and `core_speed` is how fast their machine was,
+    relative to that of the coefficients.
     """
 
     group: int
     real: tuple[RunResult, ...]
+    fixed_work_s: float | None = None
+    core_speed: float = 1.0
     planned: PlannedRun | None = None
     made: RunResult | None = None
     problem: str = ""
@@ -54,25 +61,43 @@ class Resimulation:
         return f"{self.scenario}, {self.strategy}: left out: {self.problem}"
 
 
-def resimulations(groups: Iterable[Iterable[RunResult]]) -> list[Resimulation]:
-    """One for each strategy of groups of usable real runs, by the scenario as the runs recorded it."""
+def resimulations(
+    groups: Iterable[Sequence[RunResult]], coefficients: Path | None = None
+) -> list[Resimulation]:
+    """One for each strategy of groups of usable real runs, by the scenario as the runs recorded it.
+
+    It is simulated on cores as fast as those of the group. Single runs would say less of a machine than all
+    of them do, and ratios of strategies would follow their noise. Raises ScenarioError for coefficients that
+    a format of the runs cannot use.
+    """
     tried: list[Resimulation] = []
     for number, runs in enumerate(groups):
+        work_s = fixed_work_s(runs)
         for own in by_key(runs, lambda run: run.manifest.strategy).values():
-            tried.append(_resimulation(number, tuple(own), position=len(tried)))
+            fitted = FORMATS[own[0].manifest.format].engines.estimates(coefficients)
+            speed = core_speed(work_s, fitted.fixed_work_s)
+            tried.append(_resimulation(Resimulation(number, tuple(own), work_s, speed), position=len(tried)))
     return tried
 
 
-def _resimulation(group: int, real: tuple[RunResult, ...], position: int) -> Resimulation:
-    manifest = real[0].manifest
+def fixed_work_s(runs: Iterable[RunResult]) -> float | None:
+    """The mean CPU seconds of the fixed work over the runs that measured it; None if none did.
+
+    The CPU, since the wall time also shows that the roles of a run wait for cores.
+    """
+    return mean_of_known(known_mean(run.of(SpeedRecord).column("cpu_s")) for run in runs)
+
+
+def _resimulation(one: Resimulation, position: int) -> Resimulation:
+    manifest = one.real[0].manifest
     try:
-        scenario = recorded_scenario(manifest)
+        scenario = recorded_scenario(manifest, one.core_speed)
         spec = scenario.strategies[0]
         check_supported(replace(scenario, variant=_variant(manifest)), "simulated", [spec])
     except ScenarioError as error:
-        return Resimulation(group, real, problem=str(error).splitlines()[-1])
+        return replace(one, problem=str(error).splitlines()[-1])
     case = Case(scenario, spec, spec.label, manifest.variant_label or BASE)
-    return Resimulation(group, real, PlannedRun(case, "simulated", 1, position))
+    return replace(one, planned=PlannedRun(case, "simulated", 1, position))
 
 
 def simulate(
@@ -101,8 +126,8 @@ def _with_run(one: Resimulation, by_position: Mapping[int, RunResult]) -> Resimu
     return replace(one, made=run)
 
 
-def recorded_scenario(manifest: Manifest) -> Scenario:
-    """The scenario of a run with its strategy first, and without what only real runs have.
+def recorded_scenario(manifest: Manifest, core_speed: float = 1.0) -> Scenario:
+    """The scenario of a run with its strategy first, at a core speed, and without what only real runs have.
 
     Raises the errors of `recorded_document`, and ScenarioError for one of an earlier version that does not
     load any more.
@@ -113,6 +138,8 @@ def recorded_scenario(manifest: Manifest) -> Scenario:
         raise ScenarioError("a cold page cache is not modelled", code="no-effect", path=manifest.scenario)
     for key in _OF_REAL_RUNS:
         document.pop(key, None)
+    if core_speed != 1:
+        document["resources"] = {**document.get("resources", {}), "core_speed": core_speed}
     return scenario_of(Path(f"{manifest.scenario}.toml"), document)
 
 

@@ -13,13 +13,12 @@ from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.results.records import Manifest
 from bench.results.rows import Row
+from bench.results.values import BEYOND_MAX
 from bench.text import human_number
 from reports.data.group import RunGroup
 from reports.verdicts.compare import CONFIDENCE
 from reports.verdicts.repeating import TWO_SIDED
 
-# How far beyond the greatest measured amount of work times may be extrapolated.
-BEYOND_MAX = 3.0
 UNKNOWN_ERROR = "the error of the model is not known"
 _EARLIER = "its coefficients are those of an earlier version: simulate it again"
 # The figures of runs whose errors coefficients state, by the first word of the metrics that follow from one

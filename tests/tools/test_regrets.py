@@ -103,7 +103,7 @@ def _chosen_first(name, axes, stored):
 
 def test_break_even_is_told_the_price_by_which_regret_is_measured():
     """What a second of a query is worth: the CPU over the time that a file more takes a query."""
-    estimates = FORMATS["iceberg"].engines.estimates(None)
+    estimates = FORMATS["iceberg"].engines.estimates(regrets.COEFFICIENTS)
     ten, twenty = (
         estimates.price(
             query_step(ScanWork(files, 0, 0, read_rows=0, delete_bytes=0), estimates.sessions[-1]), cores=2

@@ -10,6 +10,7 @@ from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.design import design
 from bench.calibration.errors import left_out_errors
 from bench.calibration.fit import Fitted, fit_operations
+from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import measured_steps
 from bench.calibration.origin import cores_of, origin_of
 from bench.cli.arguments import QuietOption, readable_runs
@@ -86,7 +87,7 @@ def calibrate(
             problem = f"has no run of {table_format}: name a folder of real runs of it, or none at all"
             raise ResultSchemaError(problem, code="no-runs", path=results[0])
         made = resimulated(own, results[0], quiet=quiet)
-        steps = measured_steps(made)
+        steps, fixed_work_s = at_one_speed(measured_steps(made))
         if not steps:
             problem = (
                 "has no step to fit to: its runs failed, shared a JVM, or ran on a cluster of unknown size"
@@ -94,7 +95,7 @@ def calibrate(
             raise ResultSchemaError(problem, code="no-runs", path=results[0])
         fitted, errors = fit_operations(steps, table_format), left_out_errors(steps, table_format)
         origin = origin_of(steps, (run.manifest for run in own))
-        text = with_fitted(shipped_file(table_format), fitted, errors, origin, cores_of(steps))
+        text = with_fitted(shipped_file(table_format), fitted, errors, origin, cores_of(steps), fixed_work_s)
         with writing(target):
             target.write_text(text, encoding="utf-8")
         print_tables([_operations(fitted), *_errors(errors)])

@@ -12,7 +12,7 @@ from bench.cli.model_validation import validated
 from bench.cli.output import TitledTable, print_json, print_remark, print_tables
 from bench.cli.tables import Column
 from bench.runs.resimulation import Resimulation
-from bench.text import MISSING, human_ratio, whole_percent
+from bench.text import MISSING, human_duration, human_ratio, whole_percent
 from reports.verdicts.model_errors import (
     METRICS,
     ErrorOfFigure,
@@ -56,7 +56,8 @@ def validate_model(
     **Error**: the simulated figure over the mean of the real runs, minus 1; the mean error ignores signs, the
     bias does not. **A repetition**: how far a single real run is from the mean of the others, where there are
     several. **In interval**: how many of the real figures lie in the 95 % interval that the coefficients give
-    for a stream that they were not fitted to.
+    for a stream that they were not fitted to. Runs that timed a fixed piece of work tell how fast their
+    machine was: it is simulated as fast, relative to the one that the coefficients hold for.
 
     **Ratios** compare two strategies of one scenario. Of the pairs that the real runs tell apart, the
     simulation ranks some alike; **tau** is those less the pairs ranked otherwise, over all told apart.
@@ -68,15 +69,26 @@ def validate_model(
     Strategies that cannot be simulated are left out and named. If a simulation fails, the exit code is 1.
     """
     with readable_runs(results) as runs:
-        errors, left_out = validated(runs, results[0], coefficients, quiet=quiet)
+        errors, made = validated(runs, results[0], coefficients, quiet=quiet)
+        left_out = [one for one in made if one.made is None]
         if output == "json":
             _print_json(errors, left_out)
         else:
             print_tables(_tables(errors))
+            for remark in dict.fromkeys(_core_speed(one) for one in made if one.core_speed != 1):
+                print_remark(remark)
             for one in left_out:
                 print_remark(str(one))
         if any(one.has_failed for one in left_out):
             raise typer.Exit(1)
+
+
+def _core_speed(one: Resimulation) -> str:
+    took = human_duration(one.fixed_work_s or 0)
+    return (
+        f"{one.scenario}, {one.real[0].manifest.format}: simulated with resources.core_speed = "
+        f"{one.core_speed:.2g}, since the fixed work took {took} on its machine"
+    )
 
 
 def _tables(errors: ModelErrors) -> Iterator[TitledTable]:

@@ -2,7 +2,7 @@
 
 from bench.engines.simulated.costs import OperationCost
 from bench.engines.simulated.steps import PLANNING_OF, Operation, Step
-from bench.results.values import BeyondFit
+from bench.results.values import BEYOND_MAX, BeyondFit
 
 # Of little weight, and set by hand where no measured run has one.
 _UNNOTED = (Operation.NOOP, *PLANNING_OF.values())
@@ -22,10 +22,21 @@ class BeyondFitNotes:
             amount = step.amounts.get(name, 0)
             if amount > greatest:
                 key = f"{step.operation.value} {name}"
-                factor = amount / greatest if greatest else float(amount)
-                self._factors[key] = max(factor, self._factors.get(key, 0))
+                self._factors[key] = max(_factor(amount, greatest), self._factors.get(key, 0))
 
     @property
     def told(self) -> BeyondFit:
         factors = {key: round(factor, 2) for key, factor in sorted(self._factors.items())}
         return BeyondFit(tuple(sorted(self._unfitted)), factors)
+
+
+def _factor(amount: float, greatest: float) -> float:
+    return amount / greatest if greatest else float(amount)
+
+
+def is_far_beyond(cost: OperationCost, step: Step) -> bool:
+    """Whether there is so much of something in the step that its time gets no verdict."""
+    return any(
+        _factor(step.amounts.get(name, 0), greatest) > BEYOND_MAX
+        for name, (_, greatest) in cost.ranges.items()
+    )

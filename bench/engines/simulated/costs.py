@@ -23,10 +23,25 @@ Range = Annotated[tuple[Amount, Amount], Field(strict=False)]  # TOML has lists
 # After this many CPU seconds of a JVM, half of what a cold one costs more is over. By eye, from the shares of
 # compiler threads in the published runs.
 COLD_CPU_S = 20.0
+# A machine that takes four times as long for the fixed work takes twice as long for the work of Spark, which
+# waits less for memory. With 0.5 the errors of streams that were left out are least over all formats; with 1
+# they are greater than without.
+_FIXED_WORK_POWER = 0.5
 
 
 def shipped_file(table_format: str) -> Path:
     return Path(__file__).parents[1] / table_format / "coefficients.toml"
+
+
+def core_speed(fixed_work_s: float | None, fitted_work_s: float | None) -> float:
+    """How fast the cores of a machine are on which the fixed work (`bench.replay.fixed_work`) takes so long.
+
+    It is relative to the machine of the coefficients, on which it takes `fitted_work_s`; 1 if either is not
+    known.
+    """
+    if fixed_work_s is None or fitted_work_s is None:
+        return 1.0
+    return float((fitted_work_s / fixed_work_s) ** _FIXED_WORK_POWER)
 
 
 class Part(BaseModel):
@@ -93,7 +108,7 @@ class ModelError(Part):
     `mean_absolute` is the mean of |modelled / measured - 1| over `strategies` of that many `streams`.
     `log_sd` is the root mean square of log(modelled / measured), and `ratio_log_sd` that of the ratio of two
     strategies of a stream, from which prediction intervals follow; None without two strategies of one.
-    `unpredicted` strategies have an operation that no other stream has.
+    `unpredicted` strategies do something that no other stream does, or far more of it.
     """
 
     mean_absolute: Amount
@@ -154,7 +169,8 @@ class Coefficients(Part):
     """A coefficients file.
 
     `origin` says what it was fitted to, on at most so many `cores`. `caution` is a warning that reports print
-    about times computed from it, "" if none is needed.
+    about times computed from it, "" if none is needed. Its seconds are those of a machine on which the fixed
+    work takes `fixed_work_s` of CPU; None if no run measured that.
     """
 
     table_format: ClassVar[str]
@@ -163,6 +179,7 @@ class Coefficients(Part):
     format: str
     origin: str
     cores: int | None = None
+    fixed_work_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     caution: str = ""
     operations: Annotated[Mapping[str, OperationCost], AfterValidator(_known)]
     errors: Mapping[str, ModelError] = {}  # by figure

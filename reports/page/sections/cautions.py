@@ -29,13 +29,14 @@ from bench.results.records import (
 )
 from bench.results.rows import content_of, rows_off
 from bench.results.table_content import stream_compactions_of
+from bench.results.values import BEYOND_MAX
 from bench.text import counted, human_number, human_percent, human_ratio
 from reports.data.formats import format_name
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK
-from reports.verdicts.unmodelled import BEYOND_MAX, Beyond, beyond, coefficients_of, widening
+from reports.verdicts.unmodelled import Beyond, beyond, coefficients_of, widening
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest

@@ -43,8 +43,8 @@ _UNPROBED = (
     "to all queries of a run; the details also have the mean of the ticks with a query alone."
 )
 _SIMULATED_COMPARISONS = say(
-    "A simulated run repeats to the last byte, so its ratios have no interval. Files and decisions are "
-    "counted; seconds and bytes are modelled, and as accurate as the cost model."
+    "A simulated run repeats to the last byte, so one run is enough. Files and decisions are counted; bytes "
+    "and seconds are modelled. The intervals of ratios of seconds come from the errors of the cost model."
 )
 
 

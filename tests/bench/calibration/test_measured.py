@@ -77,13 +77,11 @@ def test_every_step_tells_whether_its_table_has_a_metadata_table(simulated, enab
 
 def test_long_lived_queries_are_measured_though_a_simulation_has_none(simulated):
     run = next(run for run in simulated if run.manifest.strategy == "reorg-4min")
-    usual = [
-        record.model_copy(update={"session": "long-lived"})
-        for record in run.records
-        if isinstance(record, QueryRecord)
-    ]
-    both = replace(run, records=RunRecords.listed([*run.records[:-1], *usual, run.records[-1]]))
-    steps = measured_steps([Resimulation(0, (both,), made=run)])
+    by_new = [r for r in run.records if not isinstance(r, QueryRecord) or r.session == "new"]
+    usual = [r.model_copy(update={"session": "long-lived"}) for r in by_new if isinstance(r, QueryRecord)]
+    both = replace(run, records=RunRecords.listed([*by_new[:-1], *usual, by_new[-1]]))
+    made = replace(run, records=RunRecords.listed(by_new))
+    steps = measured_steps([Resimulation(0, (both,), made=made)])
     of = {
         operation: [step for step in steps if step.step.operation is operation]
         for operation in (Operation.QUERY, Operation.LONG_LIVED_QUERY)
@@ -93,6 +91,31 @@ def test_long_lived_queries_are_measured_though_a_simulation_has_none(simulated)
         == [step.step.amounts for step in of[Operation.LONG_LIVED_QUERY]]
         != []
     )
+
+
+def test_a_step_that_the_simulation_decided_otherwise_has_the_work_that_it_recorded(simulated):
+    """As where the costs have changed by which a strategy decides."""
+    run = next(run for run in simulated if run.manifest.strategy == "reorg-4min")
+
+    def with_files(record, factor):
+        match record:
+            case QueryRecord():
+                work = replace(record.work, files_count=record.work.files_count * factor)
+            case CompactionRecord():
+                work = replace(record.work, read_files_count=record.work.read_files_count * factor)
+            case _:
+                return record
+        return record.model_copy(update={"work": work})
+
+    def steps_of(factor, keep=lambda record: True):
+        records = [with_files(record, factor) for record in run.records if keep(record)]
+        made = replace(run, records=RunRecords.listed(records))
+        return [step.step for step in measured_steps([Resimulation(0, (run,), made=made)])]
+
+    own = steps_of(1)
+    assert steps_of(3) == own
+    assert steps_of(1, lambda record: not isinstance(record, CompactionRecord)) == own
+    assert steps_of(1.2) != own  # about as many files, so the simulated work counts
 
 
 def test_what_was_left_out_of_the_simulation_tells_nothing(simulated):

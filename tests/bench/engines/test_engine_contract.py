@@ -421,7 +421,7 @@ def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream, sheet
 
 def test_every_kind_of_session_opens_the_same_files(engine, engine_key, stream, monkeypatch):
     commit_all(engine, stream[:3])
-    assert engine.sessions == (("new", "long-lived") if engine_key.is_real else ("new",))
+    assert engine.sessions == ("new", "long-lived")
     new = engine.query(FULL_SCAN)
     if engine_key.is_real:
         monkeypatch.setattr(engine, "_forget", None)  # a long-lived session keeps what it knows

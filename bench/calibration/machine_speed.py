@@ -1,0 +1,30 @@
+"""Steps that were measured on machines of different speeds, as if one machine had made them all."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from statistics import median
+
+from bench.calibration.measured import MeasuredStep
+from bench.engines.simulated.costs import core_speed
+
+
+def at_one_speed(steps: Iterable[MeasuredStep]) -> tuple[list[MeasuredStep], float | None]:
+    """The steps with the seconds of the machine that the median run had, and that machine's fixed work.
+
+    Steps of runs without the fixed work are taken to be of that machine.
+    """
+    measured = list(steps)
+    works_s = {step.run_id: step.fixed_work_s for step in measured if step.fixed_work_s is not None}
+    if not works_s:
+        return measured, None
+    typical_s = median(works_s.values())
+    return [_at_speed(step, core_speed(step.fixed_work_s, typical_s)) for step in measured], typical_s
+
+
+def _at_speed(step: MeasuredStep, speed: float) -> MeasuredStep:
+    return replace(
+        step,
+        cost=step.cost.on_cores(1 / speed),
+        jvm_cpu_s=step.jvm_cpu_s * speed,
+        planning_s=None if step.planning_s is None else step.planning_s * speed,
+    )
