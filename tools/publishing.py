@@ -154,6 +154,11 @@ class Published:
         return f"; machine up to {most} slower in one run than in another"
 
     @cached_property
+    def fixed_work_s(self) -> float:
+        """The mean time of the fixed work in the runs that measured it."""
+        return fmean(self.group.values(FIXED_WORK, self.group.usable_runs))
+
+    @cached_property
     def sessions(self) -> str:
         """Whose queries the latencies are of."""
         run = next(iter(self.group.first_runs.values()))

@@ -53,7 +53,7 @@ class Asked:
     after: int
     moments: int
     schedules_of: tuple[str, ...]
-    coefficients: Path = COEFFICIENTS
+    coefficients: Path
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -685,9 +685,15 @@ def test_the_mean_over_time_hardly_depends_on_how_many_ticks_are_probed(simulate
         made.append({run.manifest.strategy: run_figures(run) for run in load_runs(tmp_path / every)})
     all_ticks, third = made
     off = {
-        name: [third[label][name] / all_ticks[label]["query_mean_s"] - 1 for label in policies]
-        for name in ("query_mean_s", "query_probed_mean_s")
+        name: [third[label][name] / all_ticks[label][of] - 1 for label in policies]
+        for name, of in (
+            ("query_mean_s", "query_mean_s"),
+            ("query_new_session_mean_s", "query_new_session_mean_s"),
+            ("query_probed_mean_s", "query_mean_s"),
+        )
     }
+    assert max(map(abs, off["query_new_session_mean_s"])) < 0.002
+    # Later queries of a long-lived session are faster in a warmer JVM, which the line over tables leaves out.
     assert max(map(abs, off["query_mean_s"])) < 0.02
     assert max(map(abs, off["query_probed_mean_s"])) > 0.05
 
@@ -734,8 +740,10 @@ def test_the_documented_policy_commits_in_turns_and_never_at_once(tmp_path):
         statuses[clock] = compactions.column("status").astype(str).tolist()
         assert (compactions.column("wall_s") > 15).all()
         assert max(float(run.of(CommitRecord).column("waited_s").max()) for run in runs.values()) < 15
-        never_s, policy_s = (run_figures(runs[label])["query_mean_s"] for label in ("never", "reorg-4min"))
-        faster[clock] = policy_s < 0.98 * never_s
+        never_s, policy_s = (
+            run_figures(runs[label])["query_new_session_mean_s"] for label in ("never", "reorg-4min")
+        )
+        faster[clock] = policy_s < 0.9 * never_s
     assert statuses == {"virtual": ["ok"] * 7, "real": ["conflict"] * 7}
     assert faster == {"virtual": True, "real": False}
 
