@@ -1,8 +1,8 @@
 """Measured steps: what a step of a real run cost, and what work the simulation of that run says it did.
 
-The work is the simulated step's, at the same place of the same stream. It is known for every run, also for
-those that did not record it, and it is what the fitted coefficients are multiplied with later. A strategy
-that decides by costs may decide otherwise in the simulation; such steps have the work that they recorded.
+Compactions and queries have the work that they recorded, if that is complete: a strategy that decides by
+costs decides otherwise in a simulation by other coefficients. All other work is the simulated step's, at the
+same place of the same stream. It is known for every run, also for those that did not record it.
 """
 
 from collections import Counter
@@ -28,7 +28,6 @@ from bench.runs.resimulation import Resimulation
 
 _Priced = CommitRecord | CompactionRecord | MaintenanceRecord | QueryRecord
 _PRICED = (CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord)
-_ALIKE = 1.25  # by which the files of a step may differ: a simulated writer may end a file earlier or later
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # no two steps are the same one
@@ -105,24 +104,6 @@ def _counts(record: _Priced) -> bool:
     return record.status in ("ok", "noop") and record.cost.cpu_s > 0 and record.cost.jit_cpu_s is not None
 
 
-def _is_equal(record: _Priced, twin: _Priced) -> bool:
-    """Whether both ended alike and, where both know it, read about as many files."""
-    files, twins = _read_files_count(record), _read_files_count(twin)
-    if record.status != twin.status or files is None or twins is None:
-        return record.status == twin.status
-    return max(files, twins) + 1 <= _ALIKE * (min(files, twins) + 1)
-
-
-def _read_files_count(record: _Priced) -> int | None:
-    match record:
-        case QueryRecord():
-            return record.work.files_count
-        case CompactionRecord():
-            return record.work.read_files_count
-        case _:
-            return None
-
-
 def _is_known(twin: _Priced) -> bool:
     return not isinstance(twin, CompactionRecord) or twin.work.groups_count is not None
 
@@ -157,15 +138,15 @@ def _which(record: _Priced) -> tuple[str, ...]:
 def _step(
     table_format: str, record: _Priced, twin: _Priced | None, table_amounts: Mapping[str, float]
 ) -> Step | None:
-    """The real record's step with the work of the simulated one, or with its own where they are not alike."""
-    if twin is not None and _is_known(twin) and _is_equal(record, twin):
-        step = step_of(twin).on_table(table_amounts)
-        return replace(step, operation=QUERIES[record.session]) if isinstance(record, QueryRecord) else step
-    if not isinstance(record, QueryRecord | CompactionRecord):
+    """The real record's step, with the work of the simulated one unless its own is complete."""
+    if isinstance(record, QueryRecord | CompactionRecord):
+        own = step_of(record).on_table(table_amounts)
+        if own.amounts.keys() >= {*EXPLAINING[table_format].get(own.operation, ())}:
+            return own
+    if twin is None or twin.status != record.status or not _is_known(twin):
         return None
-    own = step_of(record).on_table(table_amounts)
-    names = EXPLAINING[table_format].get(own.operation)
-    return own if names is not None and own.amounts.keys() >= {*names} else None
+    step = step_of(twin).on_table(table_amounts)
+    return replace(step, operation=QUERIES[record.session]) if isinstance(record, QueryRecord) else step
 
 
 def step_of(record: _Priced) -> Step:

@@ -93,29 +93,27 @@ def test_long_lived_queries_are_measured_though_a_simulation_has_none(simulated)
     )
 
 
-def test_a_step_that_the_simulation_decided_otherwise_has_the_work_that_it_recorded(simulated):
-    """As where the costs have changed by which a strategy decides."""
+def test_compactions_and_queries_have_the_work_that_they_recorded(simulated):
+    """As a simulation by other costs decides otherwise; the work of records without any is simulated."""
     run = next(run for run in simulated if run.manifest.strategy == "reorg-4min")
 
-    def with_files(record, factor):
-        match record:
-            case QueryRecord():
-                work = replace(record.work, files_count=record.work.files_count * factor)
-            case CompactionRecord():
-                work = replace(record.work, read_files_count=record.work.read_files_count * factor)
-            case _:
-                return record
-        return record.model_copy(update={"work": work})
+    def with_work(change):
+        records = [
+            record.model_copy(update={"work": change(record.work)})
+            if isinstance(record, QueryRecord | CompactionRecord)
+            else record
+            for record in run.records
+        ]
+        return replace(run, records=RunRecords.listed(records))
 
-    def steps_of(factor, keep=lambda record: True):
-        records = [with_files(record, factor) for record in run.records if keep(record)]
-        made = replace(run, records=RunRecords.listed(records))
-        return [step.step for step in measured_steps([Resimulation(0, (run,), made=made)])]
+    def steps_of(real, made):
+        return [step.step for step in measured_steps([Resimulation(0, (real,), made=made)])]
 
-    own = steps_of(1)
-    assert steps_of(3) == own
-    assert steps_of(1, lambda record: not isinstance(record, CompactionRecord)) == own
-    assert steps_of(1.2) != own  # about as many files, so the simulated work counts
+    unknown = with_work(lambda work: type(work)())
+    assert steps_of(run, unknown) == steps_of(unknown, run) == steps_of(run, run)
+    planned = [record for record in run.records if not isinstance(record, CompactionRecord)]
+    assert steps_of(run, replace(run, records=RunRecords.listed(planned))) == steps_of(run, run)
+    assert len(steps_of(unknown, unknown)) < len(steps_of(run, run))
 
 
 def test_what_was_left_out_of_the_simulation_tells_nothing(simulated):
