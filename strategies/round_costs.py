@@ -18,7 +18,7 @@ SPARK = CostPriors(
     query_s_per_file=0.0013, query_s_per_delete=0.0013, cpu_s_per_delete=0.0018,
 )  # fmt: skip
 # A round of DuckDB in the process of the caller: `single_node` of the same file.
-WITHOUT_SPARK = replace(SPARK, fixed_cpu_s=0.034, cpu_s_per_file=0.00056, cpu_s_per_mib=0.0158)
+WITHOUT_SPARK = replace(SPARK, fixed_cpu_s=0.036, cpu_s_per_file=0.00035, cpu_s_per_mib=0.0157)
 
 PRIOR_ROUNDS = 4  # how many rounds the prior is worth
 LATEST_ROUNDS = 30  # the rounds learnt from: older ones are of a smaller table and a colder JVM
