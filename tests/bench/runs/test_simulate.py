@@ -8,6 +8,7 @@ import sys
 from functools import partial
 
 import pytest
+import tomlkit
 from coefficients import shipped_with
 from histories import commit as history_commit
 from histories import data, positions, written
@@ -19,6 +20,7 @@ from scenario_builder import SOUND, maintenance, toml, write
 from bench.cli.main import main
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.table import IcebergTableModel
+from bench.engines.simulated.costs import shipped_file
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.simulated.live_rows import LiveRows
 from bench.errors import MissingRuntimeError
@@ -711,8 +713,10 @@ def test_a_rewrite_slower_than_the_commits_that_delete_its_rows_fails_with_a_rea
     text = SOUND[: SOUND.index("[workload]")] + workload + SOUND[SOUND.index("[[strategies]]") :]
     deleting = 'options = { "delete-file-threshold" = 1 }'
     text = text.replace('"iceberg.rewrite_data_files" }', f'"iceberg.rewrite_data_files", {deleting} }}')
-    wall = "[operations.rewrite.wall]\ns = "
-    slow = shipped_with(tmp_path, wall, f"{wall}90.0  # instead of ")
+    document = tomlkit.parse(shipped_file("iceberg").read_text())
+    document["operations"]["rewrite"]["wall"]["s"] = 90.0
+    slow = tmp_path / "slow.toml"
+    slow.write_text(tomlkit.dumps(document))
     file = write(tmp_path, text.replace('duration = "10min"', 'duration = "6min"'))
     settings = ("--set", f"clock={clock}", "--coefficients", str(slow))
     assert simulate(*settings, scenario=file)[0] == 0
