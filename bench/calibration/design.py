@@ -76,6 +76,13 @@ def _every(minutes: int, planner: _Document) -> _Document:
     return {"rules": [_rule(minutes, planner)]}
 
 
+def _without_spark(minutes: int) -> _Document:
+    """Merges of all files below the target, which a plan has to name for this executor."""
+    options = {"self-optimizing.minor.trigger.file-count": 2, "self-optimizing.fragment-ratio": 1}
+    rule = _rule(minutes, {"type": "amoro", "options": options})
+    return {"rules": [{**rule, "executor": "single-node"}]}
+
+
 def _append(rows: int, files: int, columns: int = 17) -> _Document:
     return {"type": "append", "rows_per_commit": rows, "files_per_commit": files, "columns": columns}
 
@@ -103,7 +110,9 @@ def _iceberg() -> Iterator[_Level]:
     convert = {"type": "iceberg.convert_deletes"}
     yield from _appends({"type": "iceberg.rewrite_data_files"})
     order = {"type": "iceberg.rewrite_data_files", "strategy": "sort", "sort_order": "order_id"}
-    yield _Level("sort", _append(20_000, 8), _every(3, order), {})
+    yield _Level("sort", _append(20_000, 8), _every(1, order), {})
+    for name, rows, files in (("many-small-files", 640, 64), ("few-large-files", 200_000, 2)):
+        yield _Level(f"single-node-{name}", _append(rows, files), _without_spark(2), {})
     yield _Level("upsert-few-keys", _upsert(1_000_000, 100, 8), _every(4, rewrite), {})
     yield _Level("upsert-many-keys", _upsert(100_000, 10_000, 2), _every(3, rewrite), {})
     yield _Level("convert-small", _upsert(200_000, 400, 8), _every(3, convert), {})
@@ -117,7 +126,7 @@ def _delta() -> Iterator[_Level]:
     yield _Level("merge-small", _upsert(100_000, 100, 4), {**merge_on_read, **purge}, {})
     yield _Level("merge-large", _upsert(2_000_000, 4_000, 4), {**merge_on_read, **purge}, {})
     yield _Level("copy-on-write", _upsert(500_000, 1_000, 4), _every(4, {"type": "delta.optimize"}), {})
-    order = _every(3, {"type": "delta.zorder", "columns": ["order_id"]})
+    order = _every(1, {"type": "delta.zorder", "columns": ["order_id"]})
     yield _Level("sort", _append(20_000, 8), order, {})
 
 
