@@ -6,11 +6,11 @@
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from bench.calibration.coefficients_file import with_fitted
-from bench.calibration.errors import left_out_errors
+from bench.calibration.errors import left_out_errors, operation_errors
 from bench.calibration.fit import fit_operations
 from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import MeasuredStep, measured_steps
@@ -28,12 +28,13 @@ CALIBRATION = FOLDER / "calibration"
 def published_steps() -> tuple[list[MeasuredStep], list[Manifest], float | None]:
     """The measured steps of all published runs that can be simulated, at the speed of one machine.
 
-    The manifests of these runs come with them, and that machine's fixed work (`at_one_speed`). Runs with a
-    real clock are left out: their steps wait for cores.
+    The manifests of these runs come with them, and that machine's fixed work (`at_one_speed`). Left out are
+    runs with a real clock, whose steps wait for cores, and those that are held out to judge the fit.
     """
     steps: list[MeasuredStep] = []
     manifests: list[Manifest] = []
-    for archive in (*(entry.archive for entry in entries()), *sorted(CALIBRATION.glob("*.tar.xz"))):
+    fitted_to = (entry.archive for entry in entries() if not entry.is_held_out)
+    for archive in (*fitted_to, *sorted(CALIBRATION.glob("*.tar.xz"))):
         runs = [run for run in unpack(archive) if not run.manifest.is_live]
         if any(run.manifest.mode == "real" for run in runs):
             steps += measured_steps(resimulated(runs, archive, quiet=True))
@@ -43,12 +44,17 @@ def published_steps() -> tuple[list[MeasuredStep], list[Manifest], float | None]
     return at_speed, manifests, fixed_work_s
 
 
-def unseen_errors(steps: Iterable[MeasuredStep], table_format: str) -> dict[str, ModelError]:
+_Errors = Callable[[Sequence[MeasuredStep], str, Sequence[MeasuredStep]], dict[str, ModelError]]
+
+
+def unseen_errors(
+    steps: Iterable[MeasuredStep], table_format: str, errors_of: _Errors = left_out_errors
+) -> dict[str, ModelError]:
     """The errors of streams left out; calibration runs are fitted to and not judged."""
     every = list(steps)
     calibrating = [step for step in every if step.strategy.startswith("calibrate-")]
     others = [step for step in every if not step.strategy.startswith("calibrate-")]
-    return left_out_errors(others, table_format, calibrating)
+    return errors_of(others, table_format, calibrating)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -64,7 +70,8 @@ def main(arguments: Sequence[str]) -> None:
         fitted, errors = fit_operations(own, name), unseen_errors(own, name)
         file = shipped_file(name)
         origin = origin_of(own, manifests)
-        text = with_fitted(file, fitted, errors, origin, cores_of(own), fixed_work_s)
+        of_operations = unseen_errors(own, name, operation_errors)
+        text = with_fitted(file, fitted, errors, of_operations, origin, cores_of(own), fixed_work_s)
         file.write_text(text, encoding="utf-8")
         for figure, error in errors.items():
             print(f"{name} {figure}: {error.mean_absolute:.0%}, {error.strategies} strategies")

@@ -110,7 +110,7 @@ def print_pages() -> None:
 
 def print_reports() -> None:
     print(f"\nreports with a false verdict, % of {PAGES:,}\n{'':<21}{'each for itself':>17}{'corrected':>13}")
-    for n, groups in ((3, 1), (5, 1), (3, 3)):
+    for n, groups in ((3, 1), (5, 1), (10, 1), (3, 3)):
         alone, corrected = reports_with_a_verdict(n, PAGES, groups)
         print(f"n = {n}, scenarios = {groups:<2}{100 * alone:>17.1f}{100 * corrected:>13.1f}")
 

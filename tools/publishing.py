@@ -45,7 +45,7 @@ from bench.results.records import (
     CompactionRecord,
     WarmUpRecord,
 )
-from bench.results.rows import usable
+from bench.results.rows import FIXED_WORK, slowdown, usable
 from bench.results.sessions import queries_by
 from bench.results.table_content import stream_commits_of
 from bench.results.values import NO_COST
@@ -59,7 +59,7 @@ from reports.page.tables import ratio_text
 from reports.text import format_value, shared_decimals
 from reports.verdicts.compare import Comparison
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.samples import FIXED_WORK, samples
+from reports.verdicts.samples import samples
 from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings
 from tools.at_once import commit_tail, judged, outcomes_of, query_tail
@@ -82,6 +82,7 @@ class Entry:
     left_out: str = ""  # what was run and is not in the archive, as far as anybody noted it
     earlier: str = ""  # the commit whose scenario of this name was run, if it has changed since
     begun_by: str = ""  # the command that made the first of its runs, if that was another one
+    is_held_out: bool = False  # whether the cost model is never fitted to its runs
 
     @property
     def archive(self) -> Path:
@@ -147,11 +148,10 @@ class Published:
     @cached_property
     def drift(self) -> str:
         """How much slower the machine was in the slowest run than in the fastest, to follow `disturbed`."""
-        works_s = self.group.values(FIXED_WORK, self.group.usable_runs)
-        if not works_s:
+        share = slowdown(self.group.rows)
+        if share is None:
             return "; speed of the machine: not recorded"
-        most = human_percent(max(works_s) / min(works_s) - 1)
-        return f"; machine up to {most} slower in one run than in another"
+        return f"; fixed piece of work up to {human_percent(share)} longer in one run than in another"
 
     @cached_property
     def fixed_work_s(self) -> float:
@@ -384,6 +384,7 @@ def entries() -> tuple[Entry, ...]:
             run.get("left_out", ""),
             run.get("earlier", ""),
             run.get("begun_by", ""),
+            run.get("held_out", False),
         )
         for run in runs
     )
@@ -449,6 +450,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
         "same_files": _same_files(by_name),
         "missing": {runs.entry.name: runs.missing for runs in by_name.values()},
         "model_errors": model_errors,
+        "operation_errors": {name: of.engines.estimates().operation_errors for name, of in FORMATS.items()},
         "model_off": {name: _model_off(model_errors, name) for name in FORMATS},
         "outside": json.loads((FOLDER / "outside-tables.json").read_bytes()),
         "executor_rounds": stored_rounds(),

@@ -16,11 +16,12 @@ def with_fitted(
     base: Path,
     fitted: Mapping[Operation, Fitted],
     errors: Mapping[str, ModelError],
+    of_operations: Mapping[str, ModelError],
     origin: str,
     cores: int,
     fixed_work_s: float | None,
 ) -> str:
-    """The text of the file `base` with these operations and errors.
+    """The text of the file `base` with these operations, and errors of figures and of operations.
 
     `cores` is the most that a run had, `fixed_work_s` the speed of the machine that the operations hold for.
     Other operations keep their coefficients and count as not fitted: they were measured elsewhere, if at all.
@@ -32,17 +33,17 @@ def with_fitted(
         document.pop("fixed_work_s", None)
     else:
         document["fixed_work_s"] = round(fixed_work_s, 4)
-    document.pop("errors", None)
+    for name in ("errors", "operation_errors"):
+        document.pop(name, None)
     operations = document["operations"]
     for name, operation in operations.items():
         if name not in fitted and "steps" in operation:
             operation["steps"] = 0
     for operation, one in fitted.items():
         operations[operation.value] = _operation(one.cost, one.dropped)
-    document["errors"] = tomlkit.table(is_super_table=True)
-    document["errors"].update(
-        {name: error.model_dump(exclude_defaults=True) for name, error in errors.items()}
-    )
+    for name, own in (("errors", errors), ("operation_errors", of_operations)):
+        document[name] = tomlkit.table(is_super_table=True)
+        document[name].update({of: error.model_dump(exclude_defaults=True) for of, error in own.items()})
     return tomlkit.dumps(document)
 
 

@@ -52,6 +52,13 @@ def _figures(steps: Iterable[MeasuredStep]) -> tuple[_Figure, ...]:
     )
 
 
+# The CPU of all steps of a kind, by the operation's name.
+_OF_OPERATIONS = tuple(
+    _Figure(one.value, (one,), lambda cost: cost.cpu_s, sum)
+    for one in (*_COMMITS, *_COMPACTIONS, Operation.MAINTENANCE)
+)
+
+
 def left_out_errors(
     steps: Sequence[MeasuredStep], table_format: str, beside: Sequence[MeasuredStep] = ()
 ) -> dict[str, ModelError]:
@@ -61,8 +68,27 @@ def left_out_errors(
     A strategy of a scenario counts once, with the mean of its runs. It is left out if the other streams do
     not tell what its steps cost (`predicts`).
     """
-    own = [step for step in steps if step.format == table_format and not step.is_initial]
-    figures = _figures([*own, *beside])
+    return _errors(steps, table_format, beside, _figures([*_own(steps, table_format), *beside]))
+
+
+def operation_errors(
+    steps: Sequence[MeasuredStep], table_format: str, beside: Sequence[MeasuredStep] = ()
+) -> dict[str, ModelError]:
+    """The errors of the CPU of all steps of a kind in a run, by operation, found in the same way."""
+    return _errors(steps, table_format, beside, _OF_OPERATIONS)
+
+
+def _own(steps: Iterable[MeasuredStep], table_format: str) -> list[MeasuredStep]:
+    return [step for step in steps if step.format == table_format and not step.is_initial]
+
+
+def _errors(
+    steps: Sequence[MeasuredStep],
+    table_format: str,
+    beside: Sequence[MeasuredStep],
+    figures: Sequence[_Figure],
+) -> dict[str, ModelError]:
+    own = _own(steps, table_format)
     ratios: dict[str, dict[str, list[float]]] = defaultdict(dict)
     unpredicted: dict[str, int] = defaultdict(int)
     for stream in dict.fromkeys(step.stream for step in own):

@@ -25,7 +25,7 @@ from bench.names import known_text
 from bench.results.best_schedules import LABEL as HINDSIGHT
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
-from bench.results.remarks import disturbance
+from bench.results.remarks import disturbance, uneven_speed
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.recommended import Limit, Recommendation
 from reports.verdicts.recommended import recommend as recommended
@@ -83,6 +83,8 @@ def print_recommendations(
                 for row in measured.rows:
                     if remark := disturbance(row):
                         print_remark(f"{row.strategy}: {remark}")
+                if remark := uneven_speed(measured.rows):
+                    print_remark(remark)
                 _print(measured, recommended(measured, answer.objective, limits), limits, table)
         if output == "json":
             print_json(printed)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.engines.registry import FORMATS
+from bench.engines.sql import set_properties
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words
 from reports.data.group import RunGroup
 from strategies.planner import traits_of
@@ -12,18 +13,22 @@ from strategies.planner import traits_of
 def roll_out(group: RunGroup, label: str, table: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What to do on the table, in words and as statements."""
     manifest, definition = group.manifest_of(label), group.definition(label)
-    for part in ("writer", "properties"):
-        settings = definition.get(part) or {}
-        if settings:
-            texts = ", ".join(f"{name} = {value}" for name, value in settings.items())
-            yield f"To roll it out, set the {part} of the table: {texts}.", ()
-    statements_of = FORMATS[manifest.format].engines.roll_out
+    if writer := definition.get("writer"):
+        texts = ", ".join(f"{name} = {value}" for name, value in writer.items())
+        yield f"To roll it out, configure the writers of the table with {texts}.", ()
+    engines = FORMATS[manifest.format].engines
+    if properties := definition.get("properties"):
+        if engines.properties_are_options:
+            texts = ", ".join(f"{name} = {value}" for name, value in properties.items())
+            yield f"To roll it out, give each job that writes the table these options: {texts}.", ()
+        else:
+            yield "To roll it out, set these table properties once:", (set_properties(table, properties),)
     for rule in definition.get("rules", ()):
         planner = build(PLANNER, rule["planner"], Path.cwd())
         if not traits_of(planner).may_plan:
             continue
         when = in_words(build(TRIGGER, rule["trigger"], Path.cwd()))
-        statements = statements_of(planner, table, manifest.target_file_size_bytes)
+        statements = engines.roll_out(planner, table, manifest.target_file_size_bytes)
         if executor := rule.get("executor"):
             yield (
                 f"{when}: {in_words(planner)}, executed by {executor}: no statement of Spark does the same.",

@@ -14,7 +14,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.records import FAILED_STATUSES, CompactionRecord
-from bench.results.remarks import absences, disturbance
+from bench.results.remarks import absences, disturbance, uneven_speed
 from bench.results.rows import BASELINE, content_of
 from bench.text import counted, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
@@ -295,7 +295,7 @@ def _new_and_old(old: RunGroup, new: RunGroup, results: tuple[Side, Side], selec
         folders={"old": results[0].folders, "new": results[1].folders},
         headings=("new", "old"),
         differences=_check_both(old, new, selection.strictest),
-        notes=(*_one_sided(old, new), *_less(old, new), *_provenance(old), *_provenance(new)),
+        notes=(*_one_sided(old, new), *_less(old, new), *_provenance(old, new)),
         failures=(
             *_faults(new, selection.strategies_of(new.strategies)),
             *(f"{label}: the new results have no run of it" for label in gone),
@@ -385,13 +385,15 @@ def _unchecked(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
             yield f"{label}: the content of {counted(count, 'run')} was not checked, so rows may be lost"
 
 
-def _provenance(run_group: RunGroup) -> Iterable[str]:
-    """What happened to the runs: other processes used the machine, or runs are not there any more."""
-    for row in run_group.rows:
-        remark = disturbance(row)
-        if remark:
-            yield f"{row.strategy}: {remark}"
-    yield from absences(run_group.runs)
+def _provenance(*sides: RunGroup) -> Iterable[str]:
+    """What happened to the runs: others used the machine, its speed varied, or runs are gone."""
+    for side in sides:
+        for row in side.rows:
+            if remark := disturbance(row):
+                yield f"{row.strategy}: {remark}"
+        yield from absences(side.runs)
+    if remark := uneven_speed(row for side in sides for row in side.rows):
+        yield remark
 
 
 def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterable[str]:

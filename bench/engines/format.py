@@ -191,7 +191,8 @@ class Engines:
     """What runs the format's tables, and the rules for planning on them.
 
     `roll_out` gives the statements of Spark SQL that do what a planner plans, for a table of a name and a
-    target file size in bytes; none if there is no fixed statement for it.
+    target file size in bytes; none if there is no fixed statement for it. `properties_are_options`: table
+    properties of a scenario are options of each write, and not stored with the table.
 
     `metadata_commands` are the native commands that write no data or delete file, `expiry_commands` those
     that drop old versions. `packages` are the Python packages that only real runs of this format use.
@@ -211,6 +212,7 @@ class Engines:
     expiry_commands: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
     shares_compaction: bool = True
+    properties_are_options: bool = False
     at_once_problem: Callable[[TableSpec, Mapping[str, str]], str | None] = lambda spec, settings: None
 
     @property

@@ -1,6 +1,7 @@
 """Texts of Spark SQL: facts about a query that do not need Spark, and literals."""
 
 import re
+from collections.abc import Mapping
 
 _LITERAL_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 _PLAIN_SELECT = re.compile(r"[\s(]*SELECT\b[^;]*", re.IGNORECASE)
@@ -32,6 +33,12 @@ def may_be_query(sql: str) -> bool:
     # sqlglot takes words that it does not know, such as those of Spark's TABLE, for expressions.
     kinds = exp.Query | exp.Values | exp.Alias | exp.Condition
     return len(statements) < 2 and all(isinstance(part, kinds) for part in statements)
+
+
+def set_properties(table: str, properties: Mapping[str, str]) -> str:
+    """The statement of Spark that sets table properties."""
+    pairs = ", ".join(f"{sql_text(name)} = {sql_text(str(value))}" for name, value in properties.items())
+    return f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})"
 
 
 def sql_text(value: str) -> str:

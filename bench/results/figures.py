@@ -196,6 +196,11 @@ def lost_compactions(f: RunFigures) -> float | None:
     return count_with_status(*LOST_STATUSES)(f) if f.run.manifest.is_at_once else None
 
 
+def unfinished_compactions(f: RunFigures) -> float | None:
+    """None where nobody else commits."""
+    return count_with_status("unfinished")(f) if f.run.manifest.is_at_once else None
+
+
 def wasted_cpu_s(f: RunFigures) -> float | None:
     """CPU seconds of commits and compactions that lost a conflict or did not end; None likewise."""
     if not f.run.manifest.is_at_once:

@@ -67,6 +67,12 @@ _QUANTILES: tuple[tuple[str, str, Callable[[np.ndarray], float | None]], ...] = 
     ("p95", "95th percentile", lambda values: percentile(values, 95)),
     ("max", "maximum", highest),
 )
+# Of commits with a real clock, of which there are many.
+_LATE_QUANTILES = (
+    *_QUANTILES[:-1],
+    ("p99", "99th percentile", lambda values: percentile(values, 99)),
+    _QUANTILES[-1],
+)
 
 
 def _last_observed(field: str) -> Callable[[RunFigures], float | None]:
@@ -110,6 +116,10 @@ METRICS: tuple[Metric, ...] = (
            "compactions that could not commit because of what others had committed meanwhile, or were ended "
            "because they took too long after the stream; with a real clock",
            fig.lost_compactions),
+    Metric("unfinished_compactions", "count", "lower", "timing",
+           "lost compactions that were stopped because they still ran when the time to drain after the "
+           "stream was over; with a real clock",
+           fig.unfinished_compactions),
     Metric("vetoed_compactions", "count", "lower", "count",
            "failed compactions that the engine refused to execute", fig.count_with_status("vetoed")),
     Metric("ineffective_compactions", "count", "lower", "count",
@@ -252,7 +262,7 @@ METRICS: tuple[Metric, ...] = (
     *(Metric(f"commit_since_due_{name}_s", "s", "lower", "timing",
              f"{words} of the real seconds from the moment at which a commit was due until it was in the "
              "table; with a real clock", _since_due(of))
-      for name, words, of in _QUANTILES),
+      for name, words, of in _LATE_QUANTILES),
     Metric("redone_commits", "count", "lower", "timing",
            "how often a commit was done again after a conflict; with a real clock",
            fig.redone_commits),

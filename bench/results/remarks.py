@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bench.results.folders import RunResult, missing_positions, nested_folders
-from bench.results.rows import Row
-from bench.text import counted, human_number, named_once
+from bench.results.rows import Row, slowdown
+from bench.text import counted, human_number, human_percent, named_once
+
+_UNEVEN_ABOVE = 0.1  # `slowdown` from which it is worth a word
 
 
 def gaps(row: Row) -> str:
@@ -44,3 +46,17 @@ def disturbance(row: Row) -> str:
     runs = counted(len(cores), "run")
     most = human_number(max(cores))
     return f"other processes used up to {most} cores during {runs}, so times are longer and noisier"
+
+
+def uneven_speed(rows: Iterable[Row]) -> str:
+    """How much slower the machine was during some runs than during others; empty if it hardly was.
+
+    Neighbours outside of this machine are in it, unlike in `disturbance`.
+    """
+    share = slowdown(rows)
+    if share is None or share <= _UNEVEN_ABOVE:
+        return ""
+    return (
+        f"the machine was slower during some runs: a fixed piece of work took up to {human_percent(share)} "
+        "longer than in the fastest run"
+    )

@@ -27,6 +27,7 @@ from bench.results.tables import Records
 BASELINE = "never"
 _DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
 BREAK_EVEN = "break_even_queries_per_h"
+FIXED_WORK = "fixed_work_s"
 
 ContentStatus = Literal["equal", "differs", "unchecked"]
 _NESTED = ("run_values", "probes", "repetitions", "replaced")
@@ -130,6 +131,15 @@ def rows_off(run: RunResult) -> int:
 def is_disturbing(cores: float) -> bool:
     """Whether other processes that used so many cores disturbed a run."""
     return cores > _DISTURBED_ABOVE_CORES
+
+
+def slowdown(rows: Iterable[Row]) -> float | None:
+    """How much longer the fixed work took in the slowest run than in the fastest, as a share of the latter.
+
+    None where no run timed it.
+    """
+    works_s = [work_s for row in rows for work_s in row.run_values[FIXED_WORK] if work_s is not None]
+    return max(works_s) / min(works_s) - 1 if works_s else None
 
 
 def usable(run: RunResult) -> bool:

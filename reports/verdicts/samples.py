@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from bench.results.folders import RunResult
+from bench.results.rows import FIXED_WORK
 from reports.data.group import RunGroup
 
 BREAK_S = 7_200.0  # after which machine conditions may differ; how fast they change is not known
-FIXED_WORK = "fixed_work_s"
 
 
 @dataclass(frozen=True, slots=True)

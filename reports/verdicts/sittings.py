@@ -1,6 +1,6 @@
 """Runs of one sitting share machine conditions, so old against new is more uncertain than it looks.
 
-A sitting is runs of a results folder made without a long break (`pairs.sittings`). Its conditions (other
+A sitting is runs of a results folder made without a long break (`samples.sittings`). Its conditions (other
 tenants of the machine, its temperature, the state of its caches) affect all its runs alike. Within a sitting
 they cancel; between results of two sittings they look like a difference, and more repetitions only make the
 wrong answer more certain. Verdicts of "more" or "less" in % of 1,500 comparisons of equal results, one

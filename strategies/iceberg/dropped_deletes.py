@@ -40,6 +40,14 @@ def removes_dangling(options: Mapping[str, str]) -> bool:
     return parse_boolean(options.get("remove-dangling-deletes", "false"))
 
 
+def keeps_age(options: Mapping[str, str]) -> bool:
+    """Whether rewritten rows keep the sequence number of the snapshot that was planned on (the default).
+
+    Otherwise they get that of the commit, so equality deletes committed in between would not apply to them.
+    """
+    return parse_boolean(options.get("use-starting-sequence-number", "true"))
+
+
 def dropped_by(
     preview: Preview, options: Mapping[str, str], state: IcebergState, sequence_number: int
 ) -> frozenset[str]:
@@ -50,8 +58,7 @@ def dropped_by(
     rewritten = {file.path for group in preview.groups for file in group.files}
     if not rewritten:
         return frozenset()
-    keeps_age = parse_boolean(options.get("use-starting-sequence-number", "true"))
-    new_number = sequence_number if keeps_age else sequence_number + 1
+    new_number = sequence_number if keeps_age(options) else sequence_number + 1
     left = (file for file in state.data_files if file.path not in rewritten)
     after = [(file.place, file.data_sequence_number) for file in left]
     after += [((group.partition, state.spec_id), new_number) for group in preview.groups]

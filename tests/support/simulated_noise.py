@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from records import commit, compaction, end, query, run
+from records import commit, compaction, end, query, run, speed
 
 from bench.comparison.fail_if import Limit, outcomes
 from reports.data.group import RunGroup, run_groups
@@ -215,16 +215,19 @@ def reports_with_a_verdict(n: int, reports: int, groups: int = 1) -> tuple[float
 
 
 def _equal_strategies(rng: np.random.Generator, n: int) -> RunGroup:
+    """Runs with the noise of our suites (`Noise`), and with the fixed work beside it."""
     labels = ("never", *(f"strategy-{number}" for number in range(STRATEGIES)))
-    cpu_s, query_s = np.exp(rng.normal(0, RUN_SD, (2, len(labels), n)))
+    cpu, latency = Noise((0.03,) * len(labels)).suites(rng, n, 2)
     runs = [
         run(
-            commit(),
-            *([] if label == "never" else [compaction(cpu_s=float(cpu_s[place, of_run]))]),
-            query(float(query_s[place, of_run])), end(), strategy=label, repetition=of_run + 1,
+            commit(), speed(work_s),
+            *([] if label == "never" else [compaction(cpu_s=cpu_s)]),
+            query(query_s), end(), strategy=label, repetition=number,
         )
-        for place, label in enumerate(labels)
-        for of_run in range(n)
+        for label, of_cpu, of_query in zip(labels, cpu.values(), latency.values(), strict=True)
+        for number, (cpu_s, query_s, work_s) in enumerate(
+            zip(of_cpu.values, of_query.values, of_cpu.works_s, strict=True), 1
+        )
     ]  # fmt: skip
     (group,) = run_groups(runs)
     return group

@@ -8,7 +8,7 @@ import typer
 
 from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.design import design
-from bench.calibration.errors import left_out_errors
+from bench.calibration.errors import left_out_errors, operation_errors
 from bench.calibration.fit import Fitted, fit_operations
 from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import measured_steps
@@ -67,9 +67,9 @@ def calibrate(
 
     * `compactbench run append-only --simulate --coefficients mine.toml`
 
-    Without results it makes the calibration runs of the format, ten or eleven small scenarios that take about
-    half an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same command goes
-    on. Results of your own scenarios may be given, with or without the folder of these runs.
+    Without results it makes the calibration runs of the format, ten to thirteen small scenarios that take
+    about half an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same
+    command goes on. Results of your own scenarios may be given, with or without the folder of these runs.
 
     **Errors** are those of figures of runs that the coefficients were not fitted to: each stream is left out
     once, and predicted by the others. What a file or a row costs is known within the **range** of amounts
@@ -95,10 +95,16 @@ def calibrate(
             raise ResultSchemaError(problem, code="no-runs", path=results[0])
         fitted, errors = fit_operations(steps, table_format), left_out_errors(steps, table_format)
         origin = origin_of(steps, (run.manifest for run in own))
-        text = with_fitted(shipped_file(table_format), fitted, errors, origin, cores_of(steps), fixed_work_s)
+        of_operations = operation_errors(steps, table_format)
+        text = with_fitted(
+            shipped_file(table_format), fitted, errors, of_operations, origin, cores_of(steps), fixed_work_s
+        )
         with writing(target):
             target.write_text(text, encoding="utf-8")
-        print_tables([_operations(fitted), *_errors(errors)])
+        named = {f"CPU of {name}": error for name, error in of_operations.items()}
+        print_tables(
+            [_operations(fitted), *_errors({_FIGURES[name]: e for name, e in errors.items()} | named)]
+        )
         for one in made:
             if one.made is None:
                 print_remark(str(one))
@@ -141,8 +147,8 @@ def _errors(errors: Mapping[str, ModelError]) -> Iterator[TitledTable]:
         )  # fmt: skip
         lines = [
             (
-                _FIGURES[name], whole_percent(error.mean_absolute), str(error.strategies),
-                str(error.streams), str(error.unpredicted),
+                name, whole_percent(error.mean_absolute),
+                str(error.strategies), str(error.streams), str(error.unpredicted),
             )
             for name, error in errors.items()
         ]  # fmt: skip

@@ -31,7 +31,7 @@ from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.query_effect import query_effects
 from bench.results.records import DELETE_WORDS, DecisionRecord
-from bench.results.remarks import absences, disturbance, gaps, not_read
+from bench.results.remarks import absences, disturbance, gaps, not_read, uneven_speed
 from bench.results.rows import Row
 from bench.text import counted, named_once, pace_text
 from reports.data.group import RunGroup, run_groups
@@ -147,6 +147,9 @@ def print_rows(
         for _, row in metric_rows:
             for remark in filter(None, (gaps(row), disturbance(row), _failures(row))):
                 print_remark(f"{row.scenario}, {row.strategy}: {remark}")
+        for group in groups:
+            if remark := uneven_speed(group.rows):
+                print_remark(f"{group.rows[0].scenario}: {remark}")
         for remark in absent:
             print_remark(remark)
 

@@ -167,7 +167,10 @@ class DeltaLog:
 
     def commits_after(self, version: int) -> Iterator[LogCommit]:
         """The commits after a version, in order; -1 is before the first one."""
+        hidden = self._last_in_several_files()
         while (commit := self._commit(version + 1)) is not None:
+            if commit.checkpointed_count == 0 and commit.version <= hidden:
+                commit = replace(commit, checkpointed_count=None)
             yield commit
             version += 1
 
@@ -221,6 +224,22 @@ class DeltaLog:
         commit = _commit_of(version, actions, (len(text), *(info.size for info in written)))
         has_checkpoint = any(info.path == checkpoint for info in written)
         return replace(commit, checkpointed_count=self._files_in(checkpoint) if has_checkpoint else 0)
+
+    def _last_in_several_files(self) -> int:
+        """The version of the last checkpoint if it has parts or a UUID in its name; -1 if it has not.
+
+        Such checkpoints are not looked for, so commits up to that version may have had one ("Last Checkpoint
+        File").
+        """
+        try:
+            with self._system.open_input_file(f"{self.folder}/_last_checkpoint") as file:
+                fields = json.loads(file.read())
+        except (OSError, ValueError):
+            return -1
+        if not isinstance(fields, dict) or fields.keys().isdisjoint({"parts", "v2Checkpoint"}):
+            return -1
+        version = fields.get("version")
+        return version if isinstance(version, int) else -1
 
     def _files_in(self, checkpoint: str) -> int | None:
         """How many files and tombstones a checkpoint has, by its footer; None if that does not state it."""

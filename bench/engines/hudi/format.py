@@ -94,6 +94,7 @@ FORMAT = Format(
     ),
     engines=Engines(
         roles_as="processes",
+        properties_are_options=True,
         shares_compaction=False,  # a plan is scheduled on the timeline, where another compactor would find it
         at_once_problem=at_once_problem,
         planning=PLANNING,

@@ -21,9 +21,11 @@ class Kind(StrEnum):
     MERGE_ON_READ = MERGE_ON_READ
     COPY_ON_WRITE = COPY_ON_WRITE
     REWRITE = "rewrite"  # of data files, or of their deletes alone
+    RENEWAL = "renewal"  # a rewrite whose files get the sequence number of its commit
 
 
-_ADDING = frozenset(Kind) - {Kind.REWRITE}  # operations "append" and "overwrite", which add rows
+_REWRITES = (Kind.REWRITE, Kind.RENEWAL)
+_ADDING = frozenset(Kind).difference(_REWRITES)  # operations "append" and "overwrite", which add rows
 _MERGES = (Kind.MERGE_ON_READ, Kind.COPY_ON_WRITE)
 
 
@@ -31,21 +33,23 @@ _MERGES = (Kind.MERGE_ON_READ, Kind.COPY_ON_WRITE)
 class Effect:
     """What a commit does to files that were there before, by their paths, or the keys of delete files.
 
-    It removes some, and puts position deletes on the data files that are `marked`.
+    It removes some, puts position deletes on the data files that are `marked`, and equality deletes that may
+    apply to those that are `hit`.
     """
 
     kind: Kind
     removed: frozenset[str] = frozenset()
     marked: frozenset[str] = frozenset()
+    hit: frozenset[str] = frozenset()
 
 
 def conflict_between(own: Effect, others: Iterable[Effect]) -> str | None:
     """Why a commit fails that was planned before others committed, in Iceberg's words; None if it does not.
 
     Not covered: position deletes that do not name their data file, which concern each file of a partition,
-    and snapshots that have been expired since.
+    snapshots that have been expired since, and the bounds by which equality deletes leave files out.
     """
-    if own.kind not in (*_MERGES, Kind.REWRITE):
+    if own.kind not in (*_MERGES, *_REWRITES):
         return None
     return next(filter(None, (_conflict_with(own, other) for other in others)), None)
 
@@ -59,5 +63,7 @@ def _conflict_with(own: Effect, other: Effect) -> str | None:
         return f"missing {missing}: {gone[0]}"
     if own.kind is Kind.MERGE_ON_READ and other.marked:
         return "found new conflicting delete files that can apply to matching records"
+    if own.kind is Kind.RENEWAL and (changed := sorted(own.removed & (other.marked | other.hit))):
+        return f"found new delete for replaced data file: {changed[0]}"
     marked = sorted(own.removed & other.marked)
     return f"found new position delete for replaced data file: {marked[0]}" if marked else None

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bench.engines.spark.predicates import partitions_predicate
-from bench.engines.sql import sql_text
+from bench.engines.sql import set_properties, sql_text
 from strategies.amoro.options import property_texts
 from strategies.amoro.planner import Amoro
 from strategies.iceberg.commands import Command
@@ -54,9 +54,7 @@ def roll_out(planner: Planner, name: str, target_bytes: int) -> tuple[str, ...]:
     Amoro is a service, which evaluates the table by itself once these properties are set.
     """
     if isinstance(planner, Amoro):
-        properties = {_AMORO_ENABLED: "true", **property_texts(planner.options)}
-        pairs = ", ".join(f"{sql_text(key)}={sql_text(value)}" for key, value in properties.items())
-        return (f"ALTER TABLE {name} SET TBLPROPERTIES ({pairs})",)
+        return (set_properties(name, {_AMORO_ENABLED: "true", **property_texts(planner.options)}),)
     actions = (action for action in fixed_actions(planner) if isinstance(action, Native))
     return tuple(call_statement(name, _sized(action, target_bytes)) for action in actions)
 

@@ -103,7 +103,7 @@ def _sum(coefficients: Mapping[str, float], step: Step) -> float:
 
 
 class ModelError(Part):
-    """How far a figure of runs is off if the coefficients are fitted to all streams but the run's own.
+    """How far a figure of runs, or the CPU of an operation, is off on streams that are left out of the fit.
 
     `mean_absolute` is the mean of |modelled / measured - 1| over `strategies` of that many `streams`.
     `log_sd` is the root mean square of log(modelled / measured), and `ratio_log_sd` that of the ratio of two
@@ -183,6 +183,7 @@ class Coefficients(Part):
     caution: str = ""
     operations: Annotated[Mapping[str, OperationCost], AfterValidator(_known)]
     errors: Mapping[str, ModelError] = {}  # by figure
+    operation_errors: Mapping[str, ModelError] = {}  # of CPU, by operation
     data: DataFiles = DataFiles()
     writer: Writer | None = None  # None if its files end only with the task
 
@@ -206,15 +207,16 @@ class Coefficients(Part):
         added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
         return round((schema.expected_bytes(rows, files) + added) * self.data.codec_ratios.get(codec, 1))
 
-    def row_bytes(self, schema: Schema) -> float:
+    def row_bytes(self, schema: Schema, codec: str = "zstd") -> float:
         """Of a file whose size grows in proportion to its rows."""
-        return (self.table_bytes(schema, 200_000) - self.table_bytes(schema, 100_000)) / 100_000
+        sizes = [self.table_bytes(schema, rows, codec=codec) for rows in (100_000, 200_000)]
+        return (sizes[1] - sizes[0]) / 100_000
 
-    def full_file_rows(self, schema: Schema, max_bytes: int) -> int:
+    def full_file_rows(self, schema: Schema, max_bytes: int, codec: str = "zstd") -> int:
         """After how many rows a writer of compactions starts another file."""
         if self.writer is None:
             return sys.maxsize
-        row_bytes = self.row_bytes(schema)
+        row_bytes = self.row_bytes(schema, codec)
         columns = len(schema.columns) + self.writer.own_columns
         buffered_bytes = max(columns * self.writer.buffered_value_bytes, row_bytes)
         return rows_of_a_full_file(max_bytes, row_bytes, buffered_bytes, self.writer.checked_rows)

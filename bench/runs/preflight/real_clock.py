@@ -17,6 +17,7 @@ from bench.text import human_bytes
 # Of a role outside of its heap, in JVM and Python: the least by which resident memory exceeded the heap's
 # limit in 13 published runs on Hudi tables that filled a heap of 4 GiB (722 to 809 MiB).
 BESIDE_HEAP_BYTES = 720 * 2**20
+_IN_MEMORY = (":memory:", ":mem:", "mode=memory", "InMemoryCatalog")  # of JDBC drivers and of Iceberg
 
 
 def check_real_clock(scenario: Scenario) -> None:
@@ -47,7 +48,15 @@ def _check_keys(scenario: Scenario) -> None:
     if (count := scenario.roles.compactors_count) > 1 and not _engines(scenario).shares_compaction:
         why = f"several compactors cannot share the plans of {_title(scenario)} tables: leave it out"
         raise OptionError(("roles", "compactor", "count"), why, count, code="unsupported")
-    cached = catalog_properties(scenario).get("cache-enabled")
+    properties = catalog_properties(scenario)
+    for key, value in properties.values():
+        if any(mark in value for mark in _IN_MEMORY):
+            why = (
+                "keeps tables in the memory of one process, but each role is a process of its own: name a "
+                "catalog that all roles can open"
+            )
+            raise OptionError(key, why, value, code="unsupported")
+    cached = properties.get("cache-enabled")
     if cached is not None and cached[1].lower() == "true":
         key, value = cached
         why = "makes each role read tables that others have changed since: leave it out"

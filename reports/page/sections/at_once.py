@@ -9,18 +9,27 @@ from reports.page.tables import Cell, Column, Table, latency_unit, metric_cells,
 from reports.phrases import Sentence, Verbatim, format_range, joined, say, sentence
 from reports.verdicts.phases import COMPACTIONS_MIN, PhaseEffect, phase_effect
 
-_LATE = (("commit_since_due_p50_s", "median"), ("commit_since_due_p95_s", "95th percentile"))
+_LATE = tuple(
+    (f"commit_since_due_{name}_s", words)
+    for name, words in (
+        ("p50", "median"),
+        ("p95", "95th percentile"),
+        ("p99", "99th percentile"),
+        ("max", "maximum"),
+    )
+)
 _QUERIES = (("query_mean_s", "mean"), ("query_p95_s", "95th percentile"))
 _COUNTS = (
     ("redone_commits", "Commits done again", ""),
     ("compactions", "Compactions", "committed"),
     ("lost_compactions", "Compactions", "lost"),
+    ("unfinished_compactions", "Compactions", "lost, unfinished"),
 )
 _CPU = (("compaction_cpu_s", "CPU of compaction", "s"), ("wasted_cpu_s", "CPU lost", "s"))
 _COMMITS_NOTE = (
     "Commit: real seconds since it was due. Lost: could not commit because of what others had committed "
-    "meanwhile, or was ended because it took too long after the stream. A commit that lost is done again. A "
-    "minute of the scenario passes in {minute}."
+    "meanwhile, or unfinished. Unfinished: stopped because it still ran when the time to drain after the "
+    "stream was over. A commit that lost is done again. A minute of the scenario passes in {minute}."
 )
 _QUERIES_NOTE = (
     "Query: real seconds since it was due. Beside compactions: how many times as long queries took that "

@@ -27,6 +27,7 @@ from bench.results.records import (
     QueryRecord,
     WarmUpRecord,
 )
+from bench.results.remarks import uneven_speed
 from bench.results.rows import content_of, rows_off
 from bench.results.table_content import stream_compactions_of
 from bench.results.values import BEYOND_MAX
@@ -35,11 +36,9 @@ from reports.data.formats import format_name
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
-from reports.verdicts.samples import FIXED_WORK
 from reports.verdicts.unmodelled import Beyond, beyond, coefficients_of, widening
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
-UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
 UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
@@ -435,12 +434,11 @@ def _loaded(group: RunGroup) -> Iterator[Caution]:
 
 def _uneven_speed(group: RunGroup) -> Iterator[Caution]:
     """How much slower the machine was during some runs than during others, whoever used it."""
-    works_s = group.values(FIXED_WORK, group.usable_runs)
-    if works_s and max(works_s) > UNEVEN_ABOVE * min(works_s):
+    remark = uneven_speed(group.rows)
+    if remark:
         yield _caution(
-            "The machine was up to {share} slower during some runs than during others, by a fixed piece of "
-            "work. Ratios with an interval are at equal speed; other times are not.",
-            share=human_percent(max(works_s) / min(works_s) - 1),
+            "{remark}. Ratios with an interval are adjusted to equal speed; other times are not.",
+            remark=remark[0].upper() + remark[1:],
         )
 
 

@@ -14,9 +14,9 @@ from reports.verdicts.pareto_front import differ_in_staleness, dominated, pareto
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
 _NOTE = (
-    "Each strategy compared with the one above it: ratio and 95 % confidence interval over the repetitions. "
-    "An interval that contains 1 is inconclusive, as is one marked as unproven. No interval: too "
-    "few repetitions."
+    "Each strategy compared with the one above it: ratio and 95 % confidence interval, a moderated "
+    "t-interval over the repetitions. An interval that contains 1 is inconclusive, as is one marked as "
+    "unproven. No interval: too few repetitions."
 )
 _CAPTION = "The Pareto front, from the cheapest strategy to the fastest"
 _MODELLED = "Each strategy compared with the one above it; all ratios are modelled."

@@ -12,8 +12,8 @@ from reports.verdicts.unmodelled import unmodelled_between
 
 _NOTE = (
     "Each strategy in a variant, compared with the same strategy in the scenario as it is: ratio and 95 % "
-    "confidence interval over the repetitions. One that contains 1 is inconclusive, as is one marked as "
-    "unproven."
+    "confidence interval, a moderated t-interval over the repetitions. One that contains 1 is inconclusive, "
+    "as is one marked as unproven."
 )
 _MODELLED = (
     "Each strategy in a variant, compared with the same strategy in the scenario as it is; all ratios are "

@@ -6,6 +6,7 @@ from engine_streams import commit_all
 
 from bench.engines.hudi.table_keys import MERGE_ON_READ
 from bench.engines.registry import FORMATS
+from bench.engines.sql import set_properties
 from strategies.amoro.planner import Amoro
 from strategies.delta.planners import Optimize
 from strategies.hudi.planners import Compaction
@@ -43,6 +44,14 @@ def test_delta(spark, delta, stream_with_rows):
     commit_all(engine, stream_with_rows)
     run(spark, "delta", Optimize(), engine._name)
     assert spark.sql(f"DESCRIBE DETAIL {engine._name}").first().numFiles == 1
+
+
+@pytest.mark.spark
+def test_properties_of_delta(spark, delta):
+    engine = delta()
+    spark.sql(set_properties(engine._name, {"delta.autoOptimize.autoCompact": "auto"}))
+    properties = {row.key: row.value for row in spark.sql(f"SHOW TBLPROPERTIES {engine._name}").collect()}
+    assert properties["delta.autoOptimize.autoCompact"] == "auto"
 
 
 @pytest.mark.spark

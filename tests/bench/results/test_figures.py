@@ -274,8 +274,9 @@ SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share", *PEAKS}
 
 
 OF_REAL_CLOCK = {
-    "commit_since_due_p50_s", "commit_since_due_p95_s", "commit_since_due_max_s",
-    "redone_commits", "lost_compactions", "wasted_cpu_s", "run_delay_s", "run_delay_per_cpu",
+    "commit_since_due_p50_s", "commit_since_due_p95_s", "commit_since_due_p99_s", "commit_since_due_max_s",
+    "redone_commits", "lost_compactions", "unfinished_compactions", "wasted_cpu_s", "run_delay_s",
+    "run_delay_per_cpu",
 }  # fmt: skip
 REAL_CLOCK = {"notes": {"clock": "real"}, "speed": 12.0}  # five seconds for a minute
 
@@ -289,6 +290,7 @@ def test_with_a_real_clock_latencies_count_from_when_a_step_was_due():
     )
     names = ("commit_since_due_p50_s", "commit_since_due_max_s", "redone_commits", "wasted_cpu_s")
     assert [value(name, *records, **REAL_CLOCK) for name in names] == [3.0, 4.0, 2, 3.0]
+    assert value("commit_since_due_p99_s", *records, **REAL_CLOCK) == pytest.approx(2 + 0.99 * 2)
     assert value("commit_cpu_s", *records, **REAL_CLOCK) == value("commit_cpu_s", *records) == 3.0
     assert [value(f"query_{name}_s", *records, **REAL_CLOCK) for name in ("mean", "max")] == [3.5, 4.0]
     assert value("query_after_commit_s", *records, **REAL_CLOCK) is None
@@ -316,6 +318,8 @@ def test_what_conflicts_have_cost_is_wasted():
     )
     assert value("wasted_cpu_s", *records, **REAL_CLOCK) == 7.0
     assert value("lost_compactions", *records, **REAL_CLOCK) == 2
+    assert value("unfinished_compactions", *records, **REAL_CLOCK) == 1
+    assert value("unfinished_compactions", *records) is None
     assert value("failed_compactions", *records, **REAL_CLOCK) == 1
     shared = compaction(status="conflict", cpu_s=5.0, is_shared=True)
     assert value("wasted_cpu_s", shared, **REAL_CLOCK) is None

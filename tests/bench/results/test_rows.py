@@ -34,8 +34,9 @@ KEYS = {
     "s3_get_requests", "s3_gets_per_query", "compute_money_per_day",
     "query_money_per_day", "storage_money_per_day", "request_money_per_day", "money_per_day",
     "break_even_queries_per_h", "compaction_peak_rss_bytes", "compaction_peak_heap_bytes",
-    "commit_since_due_p50_s", "commit_since_due_p95_s", "commit_since_due_max_s", "redone_commits",
-    "lost_compactions", "wasted_cpu_s", "run_delay_s", "run_delay_per_cpu",
+    "commit_since_due_p50_s", "commit_since_due_p95_s", "commit_since_due_p99_s",
+    "commit_since_due_max_s", "redone_commits", "lost_compactions", "unfinished_compactions", "wasted_cpu_s",
+    "run_delay_s", "run_delay_per_cpu",
     "commit_peak_rss_bytes", "commit_peak_heap_bytes", "query_peak_rss_bytes", "query_peak_heap_bytes",
 }  # fmt: skip
 

@@ -20,8 +20,8 @@ _DELETE_BYTES = 25  # with 17 columns 14, where deletes were fewest
 class FileMaker:
     """Makes the files of one table, each with a unique name."""
 
-    def __init__(self, schema: Schema, coefficients: HudiCoefficients) -> None:
-        self._schema, self._coefficients = schema, coefficients
+    def __init__(self, schema: Schema, coefficients: HudiCoefficients, codec: str) -> None:
+        self._schema, self._coefficients, self._codec = schema, coefficients, codec
         self._numbers = itertools.count(1)
 
     def group(self, partition: str) -> FileGroupId:
@@ -30,7 +30,7 @@ class FileMaker:
     def base(self, group: FileGroupId, rows: int, size_ratio: float = 1.0) -> BaseFile:
         """`size_ratio` is its size over that of such files on average."""
         name = f"{group.file_id}_{next(self._numbers):06}.parquet"
-        size_bytes = round(self._coefficients.table_bytes(self._schema, rows) * size_ratio)
+        size_bytes = round(self._coefficients.table_bytes(self._schema, rows, codec=self._codec) * size_ratio)
         return BaseFile(_path(group, name), size_bytes, rows, group.partition, file_id=group.file_id)
 
     def log(self, group: FileGroupId, rows: int, deletes: int, size_ratio: float = 1.0) -> LogFile:

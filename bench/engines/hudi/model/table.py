@@ -16,7 +16,7 @@ from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import data_version, store
 from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.hudi.packing import packing
-from bench.engines.hudi.table_keys import READ_OPTIMIZED, hudi_day, is_merge_on_read
+from bench.engines.hudi.table_keys import CODEC, DEFAULT_CODEC, READ_OPTIMIZED, hudi_day, is_merge_on_read
 from bench.engines.simulated.model import LostCommit
 from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import selection_of
@@ -46,14 +46,16 @@ class HudiTableModel:
         packed = packing(spec.properties, spec.target_file_size_bytes)
         rows = file_rows(spec.schema)
         self._groups = Groups(ledger, packed.small_file_bytes, rows)
-        self._maker, row_bytes = FileMaker(spec.schema, coefficients), RowBytes(packed)
+        codec = spec.properties.get(CODEC, DEFAULT_CODEC).lower()
+        self._codec_ratio = coefficients.data.codec_ratios.get(codec, 1)
+        self._maker, row_bytes = FileMaker(spec.schema, coefficients, codec), RowBytes(packed)
         self._writer = (
             RecordedWriter(spec, self._groups, coefficients)
             if isinstance(rows, RecordedRows)
             else Writer(spec, self._groups, self._maker, packed, row_bytes)
         )
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()
-        full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes)
+        full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes, codec)
         self._services = Services(
             spec, full_rows, ledger, self._groups, self._maker, self._timeline, self._storage,
             row_bytes, coefficients,
@@ -72,7 +74,7 @@ class HudiTableModel:
     @property
     def content_bytes(self) -> int:
         """Without Hudi's own columns, as in a dump of a real table."""
-        return self._spec.schema.expected_bytes(self.live_rows)
+        return round(self._spec.schema.expected_bytes(self.live_rows) * self._codec_ratio)
 
     @property
     def stored_bytes(self) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
 from bench.engines.iceberg.model.flink_writer import partition_files
+from bench.engines.iceberg.table_keys import DEFAULT_CODEC
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.key_ranges import (
     FileRun,
@@ -41,15 +42,22 @@ class FileMaker:
     `files_per_commit` None means the number of writers that each commit specifies.
     """
 
-    def __init__(self, schema: Schema, coefficients: Coefficients, files_per_commit: int | None) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        coefficients: Coefficients,
+        files_per_commit: int | None,
+        codec: str = DEFAULT_CODEC,
+    ) -> None:
         self._schema, self._coefficients, self._writers = schema, coefficients, files_per_commit
+        self._codec = codec
         self._next = 1
 
     def data_file(
         self, rows: int, partition: str, keys: KeyBounds | None, sequence_number: int, size_ratio: float = 1.0
     ) -> IcebergDataFile:
         """`size_ratio` is its size over that of such files on average."""
-        size_bytes = round(self._coefficients.table_bytes(self._schema, rows) * size_ratio)
+        size_bytes = round(self._coefficients.table_bytes(self._schema, rows, codec=self._codec) * size_ratio)
         return _data_file(_NAMES.format(self._number()), size_bytes, rows, partition, sequence_number, keys)
 
     def recorded(self, file: RecordedFile, sequence_number: int) -> IcebergDataFile:

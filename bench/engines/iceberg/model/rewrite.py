@@ -8,7 +8,8 @@ from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.live_files import LiveFiles
 from bench.engines.simulated.live_rows import rows_of_outputs
 from bench.engines.simulated.recorded_rows import FileRows
-from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
+from strategies.iceberg.dropped_deletes import keeps_age
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Rewrite
 from strategies.preview import Preview
 from strategies.series import Run
@@ -31,13 +32,15 @@ class Prepared:
     """A rewrite planned at the snapshot `sequence_number`, not committed yet.
 
     Each of the `converted` data files stays and gets one position delete file for its deleted rows.
-    `removed_deletes` are removed in the same commit.
+    `removed_deletes` are removed in the same commit. If it `keeps_age`, new data files get that sequence
+    number, otherwise that of the commit.
     """
 
     sequence_number: int
     replaced: tuple[Replacement, ...]
     converted: _Converted
     removed_deletes: tuple[str, ...]
+    keeps_age: bool = True
 
     @property
     def replaced_files(self) -> Iterator[Run[IcebergDataFile]]:
@@ -59,7 +62,7 @@ def prepare(
         for group, runs in live
     )
     if not isinstance(action, Rewrite):
-        return Prepared(sequence_number, replaced, (), ())
+        return Prepared(sequence_number, replaced, (), (), keeps_age(action.options))
     return Prepared(sequence_number, replaced, _converted(action, ledger, rows), action.removed_deletes)
 
 
@@ -79,7 +82,8 @@ def effect_of(prepared: Prepared) -> Effect:
     """What it does to the files of the table, by which it and other commits are validated."""
     removed = frozenset(file.path for run in prepared.replaced_files for file in run.files())
     marked = frozenset(file.path for file, rows in prepared.converted if rows)
-    return Effect(Kind.REWRITE, removed.union(prepared.removed_deletes), marked)
+    kind = Kind.REWRITE if prepared.keeps_age else Kind.RENEWAL
+    return Effect(kind, removed.union(prepared.removed_deletes), marked)
 
 
 def _landed(
@@ -87,15 +91,17 @@ def _landed(
 ) -> Effect:
     """What all commits since then did to files of the rewrite, as the table tells; their kinds do not matter.
 
-    A run that has lost any of its files is there by its first path. Equality deletes mark no file: they also
-    apply to the new files, which keep the older sequence number.
+    A run that has lost any of its files is there by its first path.
     """
     gone = [run.first.path for run in prepared.replaced_files if not data.holds(run)]
     gone += [file.path for file, _ in prepared.converted if file.path not in data]
     gone += [key for key in prepared.removed_deletes if key not in deletes]
-    newer = (d for d in deletes.values() if d.data_sequence_number > prepared.sequence_number)
+    newer = [d for d in deletes.values() if d.data_sequence_number > prepared.sequence_number]
     named = frozenset(delete.referenced_data_file for delete in newer if delete.referenced_data_file)
-    return Effect(Kind.REWRITE, frozenset(gone), named)
+    deleted_from = {delete.partition for delete in newer if delete.kind is DeleteKind.EQUALITY}
+    groups = [group for group in prepared.replaced if group.partition in deleted_from]
+    hit = frozenset(run.first.path for group in groups for run in group.files)
+    return Effect(Kind.REWRITE, frozenset(gone), named, hit)
 
 
 def _converted(action: Rewrite, ledger: IcebergLedger, rows: FileRows) -> _Converted:

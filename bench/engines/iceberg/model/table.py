@@ -32,7 +32,7 @@ from bench.engines.iceberg.model.rewrite import (
     prepare,
 )
 from bench.engines.iceberg.model.scan import Scan
-from bench.engines.iceberg.table_keys import COPY_ON_WRITE, MERGE_ON_READ
+from bench.engines.iceberg.table_keys import CODEC_PROPERTY, COPY_ON_WRITE, DEFAULT_CODEC, MERGE_ON_READ
 from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.model import ConflictError, LostCommit
 from bench.engines.simulated.recorded_files import size_ratio
@@ -66,12 +66,13 @@ class IcebergTableModel:
             spec.target_file_size_bytes, spec.properties, stream_epoch_ms=spec.stream_epoch_ms
         )
         self._metadata = SimulatedMetadata(coefficients.metadata)
-        self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
+        self._codec = spec.properties.get(CODEC_PROPERTY, DEFAULT_CODEC).lower()
+        self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit, self._codec)
         self._rows = file_rows(spec.schema)
         # Of a table that commits change by MERGE, which has to know the files that lose rows.
         merges = spec.upsert_mode in (MERGE_ON_READ, COPY_ON_WRITE) and not spec.schema.of_table
         self._contents = Contents(self._rows) if merges else None
-        full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes)
+        full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes, self._codec)
         join_tasks_count = join_tasks(settings.spark.conf)
         self._merges = MergeMaker(spec, self.ledger, self._maker, full_rows, join_tasks_count)
         self._scans: dict[Selection, Scan] = {}  # made when they are needed
@@ -87,7 +88,7 @@ class IcebergTableModel:
 
     @property
     def content_bytes(self) -> int:
-        return self._coefficients.table_bytes(self._spec.schema, self.live_rows)
+        return self._coefficients.table_bytes(self._spec.schema, self.live_rows, codec=self._codec)
 
     @property
     def stored_bytes(self) -> tuple[int, int]:
@@ -215,21 +216,20 @@ class IcebergTableModel:
     def _rewrite(self, prepared: Prepared, tag: Tag) -> tuple[Version, ...]:
         """Commit a rewrite: add data files and position deletes, and remove the files they replace.
 
-        New data files get the sequence number at which the plan was made (use-starting-sequence-number), new
-        delete files that of this commit. The commit also drops delete files that are older than all data of
-        the table, but only from as many manifests as Iceberg has worker threads (effect of its code since
-        1.8, PR #11131); the others stay until a later commit and apply to nothing. Here the oldest manifests
-        are first.
+        New data files get the sequence number at which the plan was made, unless use-starting-sequence-number
+        is off, new delete files that of this commit. The commit also drops delete files that are older than
+        all data of the table, but only from as many manifests as Iceberg has worker threads (effect of its
+        code since 1.8, PR #11131); the others stay until a later commit and apply to nothing. Here the oldest
+        manifests are first.
         """
         data, deletes = self.ledger.data_files, self.ledger.delete_files
         if problem := conflict(prepared, data, deletes, self._sequence_number):
             raise ConflictError(problem)
-        outputs = [
-            file
-            for replacement in prepared.replaced
-            for file in self._outputs(replacement, prepared.sequence_number)
-        ]
         number = self._sequence_number + 1
+        files_number = prepared.sequence_number if prepared.keeps_age else number
+        outputs = [
+            file for replacement in prepared.replaced for file in self._outputs(replacement, files_number)
+        ]
         positions = [
             self._maker.position_deletes(file, rows, number) for file, rows in prepared.converted if rows
         ]
@@ -244,7 +244,9 @@ class IcebergTableModel:
     def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
         """The files that replace those of a group, one or more for each task with rows."""
         span = span_of(replacement.files)
-        full_rows = self._coefficients.full_file_rows(self._spec.schema, replacement.max_file_bytes)
+        full_rows = self._coefficients.full_file_rows(
+            self._spec.schema, replacement.max_file_bytes, self._codec
+        )
         ratio = size_ratio(replacement.files, self._spec.schema, self._coefficients)
         outputs = [
             self._maker.data_file(rows, replacement.partition, span, sequence_number, ratio)

@@ -111,6 +111,22 @@ def test_metadata_counts_the_checksum_and_the_checkpoint(commit, place, tmp_path
     assert version.work.checkpointed_files_count is None  # it is no Parquet file
 
 
+@pytest.mark.parametrize(
+    ("last", "known"),
+    [
+        ('{"version": 0, "parts": 2}', None),
+        ('{"version": 9, "v2Checkpoint": {}}', None),  # earlier ones are of that kind, too
+        ('{"version": 9}', 0),
+        ("x", 0),
+    ],
+)
+def test_the_files_in_a_checkpoint_of_several_files_are_unknown(commit, place, tmp_path, last, known):
+    commit(info(), add("a"))
+    (tmp_path / "_delta_log" / "_last_checkpoint").write_text(last)
+    (version,) = DeltaReader(place).read(60_000).versions
+    assert version.work.checkpointed_files_count == known
+
+
 def test_stored_bytes_are_those_of_all_files_but_of_hadoops_checksums(tmp_path):
     for name, size in {
         "_delta_log/0.json": 10, "_delta_log/0.crc": 5, "_delta_log/.0.json.crc": 1, "day=1/a.parquet": 100,

@@ -38,6 +38,26 @@ def test_a_rewrite_loses_its_files_or_new_position_deletes_of_them(meanwhile, pr
     assert conflict_between(REWRITE, [meanwhile]) == problem
 
 
+RENEWAL = Effect(Kind.RENEWAL, removed=OLD)  # use-starting-sequence-number = false
+HITTING, HITTING_OTHERS = (Effect(Kind.EQUALITY_DELETES, hit=paths) for paths in (OLD, OTHER))
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "problem"),
+    [
+        (APPEND, None),
+        (HITTING, "found new delete for replaced data file: f0"),
+        (HITTING_OTHERS, None),
+        (MERGE, "found new delete for replaced data file: f0"),
+        (MERGE_OF_OTHERS, None),
+        (COPY, "missing required files to delete: f0"),
+    ],
+)
+def test_a_rewrite_with_a_new_sequence_number_loses_to_equality_deletes_too(meanwhile, problem):
+    assert conflict_between(RENEWAL, [meanwhile]) == problem
+    assert conflict_between(REWRITE, [HITTING]) is None
+
+
 FOUND = "found conflicting files that can contain matching records"
 DELETES = "found new conflicting delete files that can apply to matching records"
 

@@ -95,6 +95,19 @@ def test_a_catalog_that_caches_tables_would_show_roles_old_ones(tmp_path, value)
     check_real_clock(live(tmp_path, spark={"spark.sql.catalog.lake.cache-enabled": "false"}))
 
 
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"type": "jdbc", "uri": "jdbc:sqlite::memory:"},
+        {"catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog"},
+    ],
+)
+def test_a_catalog_in_the_memory_of_one_role_is_none_for_the_others(tmp_path, properties):
+    with refused("unsupported") as caught:
+        check_real_clock(live(tmp_path, catalog={"name": "mine", "properties": properties}))
+    assert "memory of one process" in str(caught.value)
+
+
 @pytest.mark.parametrize("manner", [{"delay": "1min"}, {"inline": True}])
 def test_manners_that_emulate_the_real_clock_are_redundant(tmp_path, manner):
     trigger = {"type": "every", "interval": "2min"}

@@ -22,8 +22,8 @@ def texts(table):
 def test_a_row_says_what_was_late_what_was_lost_and_what_that_cost(live_group):
     commits, queries = at_once(live_group)
     assert texts(commits) == [
-        ["never", "1.0", "1.0", "0", "0", "0", "0.0", "0.0"],
-        ["eager", "1.0", "1.0", "1", "1", "2", "8.0", "6.0"],
+        ["never", "1.0", "1.0", "1.0", "1.0", "0", "0", "0", "0", "0.0", "0.0"],
+        ["eager", "1.0", "1.0", "1.0", "1.0", "1", "1", "2", "1", "8.0", "6.0"],
     ]
     assert texts(queries) == [
         ["never", "750", "750", MISSING, MISSING],

@@ -133,3 +133,12 @@ def test_position_deletes_of_a_conversion_are_named_after_their_data_file():
     assert first.path != second.path
     assert (first.referenced_data_file, first.rows, first.data_sequence_number) == (file.path, 4, 8)
     assert (first.partition, first.size_bytes) == ("city=a", round(position_bytes(4)))
+
+
+def test_the_codec_of_the_table_decides_the_size_of_a_file():
+    costs = coefficients(data={"codec_ratios": {"snappy": 1.35}})
+    plain, snappy = (
+        FileMaker(ORDERS, costs, None, codec).data_file(1_000, "", None, 1).size_bytes
+        for codec in ("zstd", "snappy")
+    )
+    assert snappy == round(1.35 * plain)

@@ -18,9 +18,9 @@ def delete(path, sequence_number, kind=EQUALITY, partition="", named=None):
     return IcebergDeleteFile(path, 1, 1, partition, sequence_number, referenced_data_file=named, kind=kind)
 
 
-def prepared(replaced=(), converted=(), removed=()):
-    groups = (Replacement(tuple(replaced), "", (1,), 10),) if replaced else ()
-    return Prepared(4, groups, tuple((file, 1) for file in converted), tuple(removed))
+def prepared(replaced=(), converted=(), removed=(), keeps_age=True):
+    groups = tuple(Replacement((file,), file.partition, (1,), 10) for file in replaced)
+    return Prepared(4, groups, tuple((file, 1) for file in converted), tuple(removed), keeps_age)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,8 @@ def prepared(replaced=(), converted=(), removed=()):
         (prepared([data("a")], removed=["lost"]), "missing required files to delete: lost"),
         (prepared([data("b")]), "found new position delete for replaced data file: b"),
         (prepared(converted=[data("b")]), None),
+        (prepared([data("a")], keeps_age=False), "found new delete for replaced data file: a"),
+        (prepared([data("d", partition="x")], keeps_age=False), None),  # the equality deletes are not of x
         (prepared([data("c")]), None),  # its position delete was known when the rewrite was prepared
     ],
 )
@@ -39,6 +41,7 @@ def test_commits_since_a_rewrite_was_prepared_may_keep_it_from_its_own(made, pro
     files = LiveFiles()
     for path in ("a", "b", "c"):
         files.add(data(path))
+    files.add(data("d", partition="x"))
     deletes = [delete("e", 4), delete("new", 6), delete("p", 6, POSITION, named="b"),
                delete("q", 4, POSITION, named="c")]  # fmt: skip
     assert conflict(made, files, {d.path: d for d in deletes}, 6) == problem
