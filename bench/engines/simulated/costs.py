@@ -133,11 +133,13 @@ class Writer(Part):
 class DataFiles(Part):
     """What a format adds to plain Parquet of the same rows.
 
-    A format adds `file_bytes` to each file, and `bytes_per_row` if it has columns of its own. `codec_ratios`
-    are the bytes of files with a codec over those with zstd; codecs that are not known count as zstd.
+    A format adds `file_bytes` to each file and `bytes_per_column` for each column of the table, and
+    `bytes_per_row` if it has columns of its own. `codec_ratios` are the bytes of files with a codec over
+    those with zstd; codecs that are not known count as zstd.
     """
 
     file_bytes: Bytes = 0
+    bytes_per_column: float = Field(default=0, ge=0, allow_inf_nan=False)
     bytes_per_row: float = Field(default=0, ge=0, allow_inf_nan=False)
     codec_ratios: Mapping[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
 
@@ -204,7 +206,8 @@ class Coefficients(Part):
     def table_bytes(self, schema: Schema, rows: int, files: int = 1, codec: str = "zstd") -> int:
         if schema.of_table:
             return schema.expected_bytes(rows, files)
-        added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
+        of_file = self.data.file_bytes + round(self.data.bytes_per_column * len(schema.columns))
+        added = files * of_file + round(rows * self.data.bytes_per_row)
         return round((schema.expected_bytes(rows, files) + added) * self.data.codec_ratios.get(codec, 1))
 
     def row_bytes(self, schema: Schema, codec: str = "zstd") -> float:
