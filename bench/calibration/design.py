@@ -115,6 +115,9 @@ def _iceberg() -> Iterator[_Level]:
         yield _Level(f"single-node-{name}", _append(rows, files), _without_spark(2), {})
     yield _Level("upsert-few-keys", _upsert(1_000_000, 100, 8), _every(4, rewrite), {})
     yield _Level("upsert-many-keys", _upsert(100_000, 10_000, 2), _every(3, rewrite), {})
+    merge_on_read = {"writer": {"upsert_mode": "merge-on-read"}}
+    yield _Level("merge-small", _upsert(100_000, 100, 4), {**merge_on_read, **_every(4, rewrite)}, {})
+    yield _Level("merge-large", _upsert(800_000, 400, 2), {**merge_on_read, **_every(4, rewrite)}, {})
     yield _Level("convert-small", _upsert(200_000, 400, 8), _every(3, convert), {})
     yield _Level("convert-large", _upsert(3_000_000, 4_000, 4), _every(4, convert), {})
 

@@ -8,16 +8,19 @@ from bench.calibration.measured import MeasuredStep
 from bench.engines.simulated.costs import core_speed
 
 
-def at_one_speed(steps: Iterable[MeasuredStep]) -> tuple[list[MeasuredStep], float | None]:
-    """The steps with the seconds of the machine that the median run had, and that machine's fixed work.
+def at_one_speed(
+    steps: Iterable[MeasuredStep], fixed_work_s: float | None = None
+) -> tuple[list[MeasuredStep], float | None]:
+    """The steps with the seconds of one machine, and that machine's fixed work.
 
-    Steps of runs without the fixed work are taken to be of that machine.
+    It is the machine on which the fixed work takes `fixed_work_s`, by default that of the median run. Steps of
+    runs without the fixed work are taken to be of that machine.
     """
     measured = list(steps)
     works_s = {step.run_id: step.fixed_work_s for step in measured if step.fixed_work_s is not None}
     if not works_s:
         return measured, None
-    typical_s = median(works_s.values())
+    typical_s = median(works_s.values()) if fixed_work_s is None else fixed_work_s
     return [_at_speed(step, core_speed(step.fixed_work_s, typical_s)) for step in measured], typical_s
 
 

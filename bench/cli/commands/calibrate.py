@@ -67,7 +67,7 @@ def calibrate(
 
     * `compactbench run append-only --simulate --coefficients mine.toml`
 
-    Without results it makes the calibration runs of the format, ten to thirteen small scenarios that take
+    Without results it makes the calibration runs of the format, ten to fifteen small scenarios that take
     about half an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same
     command goes on. Results of your own scenarios may be given, with or without the folder of these runs.
 

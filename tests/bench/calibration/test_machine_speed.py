@@ -40,3 +40,9 @@ def test_steps_without_the_fixed_work_stay_as_they_are():
     assert fixed_work_s == 0.03
     assert seconds(steps[2]) == seconds(unknown)
     assert at_one_speed([unknown])[1] is None
+
+
+def test_the_machine_may_be_chosen():
+    steps, fixed_work_s = at_one_speed([*FAST, SLOW], 0.12)
+    assert fixed_work_s == 0.12
+    assert [*map(seconds, steps)] == [pytest.approx(seconds(SLOW))] * 3
