@@ -23,8 +23,8 @@ from bench.results.records import Manifest
 from tools.publishing import FOLDER, entries, pack, unpack
 
 CALIBRATION = FOLDER / "calibration"
-# The median of the first suites that timed the fixed work. Earlier runs, on machines of the same kinds, count as if
-# theirs took as long; by the median of all runs, each suite of a slow machine would make them faster.
+# The median of the first suites that timed the fixed work. Earlier runs, on machines of the same kinds, count
+# as if theirs took as long; by the median of all runs, each suite of a slow machine would make them faster.
 FIXED_WORK_S = 0.037
 
 

@@ -13,8 +13,8 @@ def at_one_speed(
 ) -> tuple[list[MeasuredStep], float | None]:
     """The steps with the seconds of one machine, and that machine's fixed work.
 
-    It is the machine on which the fixed work takes `fixed_work_s`, by default that of the median run. Steps of
-    runs without the fixed work are taken to be of that machine.
+    It is the machine on which the fixed work takes `fixed_work_s`, by default that of the median run. Steps
+    of runs without the fixed work are taken to be of that machine.
     """
     measured = list(steps)
     works_s = {step.run_id: step.fixed_work_s for step in measured if step.fixed_work_s is not None}
