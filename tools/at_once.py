@@ -5,8 +5,8 @@
 The first table has the compactions of real runs: what the rules predict, from the commits that ended while
 each of them ran, and what happened. The second has how often compactions and commits lost and how late
 commits were, real and simulated with the shipped coefficients, which are not fitted to runs with a real
-clock. The third has the slowest
-commits and queries, counted from when they were due and from when they began.
+clock. The third has the slowest commits and queries, counted from when they were due and from when they
+began.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """What to do on a table so that it is compacted as a strategy did it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bench.engines.registry import FORMATS
@@ -13,14 +13,15 @@ from strategies.planner import traits_of
 def roll_out(group: RunGroup, label: str, table: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What to do on the table, in words and as statements."""
     manifest, definition = group.manifest_of(label), group.definition(label)
-    if writer := definition.get("writer"):
-        texts = ", ".join(f"{name} = {value}" for name, value in writer.items())
-        yield f"To roll it out, configure the writers of the table with {texts}.", ()
     engines = FORMATS[manifest.format].engines
+    if writer := definition.get("writer"):
+        yield f"To roll it out, configure the writers of the table with {_listed(writer)}.", ()
     if properties := definition.get("properties"):
         if engines.properties_are_options:
-            texts = ", ".join(f"{name} = {value}" for name, value in properties.items())
-            yield f"To roll it out, give each job that writes the table these options: {texts}.", ()
+            yield (
+                f"To roll it out, give each job that writes the table these options: {_listed(properties)}.",
+                (),
+            )
         else:
             yield "To roll it out, set these table properties once:", (set_properties(table, properties),)
     for rule in definition.get("rules", ()):
@@ -44,3 +45,7 @@ def roll_out(group: RunGroup, label: str, table: str) -> Iterator[tuple[str, tup
             )
         else:
             yield f"To roll it out, run on the table, {when}:", statements
+
+
+def _listed(settings: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in settings.items())

@@ -101,10 +101,9 @@ def calibrate(
         )
         with writing(target):
             target.write_text(text, encoding="utf-8")
-        named = {f"CPU of {name}": error for name, error in of_operations.items()}
-        print_tables(
-            [_operations(fitted), *_errors({_FIGURES[name]: e for name, e in errors.items()} | named)]
-        )
+        named = {_FIGURES[name]: error for name, error in errors.items()}
+        named |= {f"CPU of {name}": error for name, error in of_operations.items()}
+        print_tables([_operations(fitted), *_errors(named)])
         for one in made:
             if one.made is None:
                 print_remark(str(one))

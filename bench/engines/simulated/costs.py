@@ -143,6 +143,9 @@ class DataFiles(Part):
     bytes_per_row: float = Field(default=0, ge=0, allow_inf_nan=False)
     codec_ratios: Mapping[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
 
+    def codec_ratio(self, codec: str) -> float:
+        return self.codec_ratios.get(codec, 1.0)
+
 
 # Operations of every format.
 COMMON = frozenset(
@@ -208,7 +211,7 @@ class Coefficients(Part):
             return schema.expected_bytes(rows, files)
         of_file = self.data.file_bytes + round(self.data.bytes_per_column * len(schema.columns))
         added = files * of_file + round(rows * self.data.bytes_per_row)
-        return round((schema.expected_bytes(rows, files) + added) * self.data.codec_ratios.get(codec, 1))
+        return round((schema.expected_bytes(rows, files) + added) * self.data.codec_ratio(codec))
 
     def row_bytes(self, schema: Schema, codec: str = "zstd") -> float:
         """Of a file whose size grows in proportion to its rows."""

@@ -434,8 +434,7 @@ def _loaded(group: RunGroup) -> Iterator[Caution]:
 
 def _uneven_speed(group: RunGroup) -> Iterator[Caution]:
     """How much slower the machine was during some runs than during others, whoever used it."""
-    remark = uneven_speed(group.rows)
-    if remark:
+    if remark := uneven_speed(group.rows):
         yield _caution(
             "{remark}. Ratios with an interval are adjusted to equal speed; other times are not.",
             remark=remark[0].upper() + remark[1:],

@@ -47,7 +47,7 @@ class HudiTableModel:
         rows = file_rows(spec.schema)
         self._groups = Groups(ledger, packed.small_file_bytes, rows)
         codec = spec.properties.get(CODEC, DEFAULT_CODEC).lower()
-        self._codec_ratio = coefficients.data.codec_ratios.get(codec, 1)
+        self._codec_ratio = coefficients.data.codec_ratio(codec)
         self._maker, row_bytes = FileMaker(spec.schema, coefficients, codec), RowBytes(packed)
         self._writer = (
             RecordedWriter(spec, self._groups, coefficients)
