@@ -162,8 +162,9 @@ def _joined_of(part: Runs, owed: Owed, known: RoundCosts, target_bytes: int) -> 
     runs = [run for run, _ in members]
     merged_bytes = max(1, bytes_of(runs))
     # The merged file goes on to owe in place of its files: a file that is all of it saves nothing.
-    savings = (run.count * gain * (1 - run.first.size_bytes / merged_bytes) for run, gain in members)
-    return Joined(runs, sum(savings))
+    # `fsum` rounds once, as the product does, so that a series sums to exactly what its files sum to.
+    savings = (run.count * (gain * (1 - run.first.size_bytes / merged_bytes)) for run, gain in members)
+    return Joined(runs, math.fsum(savings))
 
 
 def merge_figures(merges: Iterable[Joined], known: RoundCosts) -> dict[str, float]:

@@ -49,9 +49,9 @@ def test_delta(spark, delta, stream_with_rows):
 @pytest.mark.spark
 def test_properties_of_delta(spark, delta):
     engine = delta()
-    spark.sql(set_properties(engine._name, {"delta.autoOptimize.autoCompact": "auto"}))
+    spark.sql(set_properties(engine._name, {"delta.autoOptimize.autoCompact": "true"}))
     properties = {row.key: row.value for row in spark.sql(f"SHOW TBLPROPERTIES {engine._name}").collect()}
-    assert properties["delta.autoOptimize.autoCompact"] == "auto"
+    assert properties["delta.autoOptimize.autoCompact"] == "true"
 
 
 @pytest.mark.spark
