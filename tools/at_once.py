@@ -30,6 +30,7 @@ from bench.text import MISSING
 from strategies.grouping import by_key
 
 _EVERY = frozenset({"every file"})
+_RENEWS = "use-starting-sequence-number=false"  # in an action, as `describe_action` writes it
 _OUTCOMES = ("ok", "conflict")
 _FIGURES = (
     "lost_compactions", "compactions", "redone_commits", "commit_since_due_p50_s", "commit_since_due_p95_s",
@@ -82,7 +83,8 @@ def predicted(manifest: Manifest, one: CompactionRecord, landed: Iterable[Commit
     None if it rewrites only a part of the files and a commit may have deleted rows of them, or of others.
     """
     effects = [_effect_of(manifest, commit) for commit in landed]
-    reason = conflict_between(Effect(Kind.REWRITE, removed=_EVERY), effects)
+    kind = Kind.RENEWAL if any(_RENEWS in action.lower() for action in one.actions) else Kind.REWRITE
+    reason = conflict_between(Effect(kind, removed=_EVERY), effects)
     if reason is None:
         return "ok"
     return "conflict" if _rewritten_count(one) == one.before.data_files_count else None
@@ -92,13 +94,11 @@ def _effect_of(manifest: Manifest, commit: CommitRecord) -> Effect:
     mode = manifest.options.get("upsert_mode")
     if mode is None:
         return Effect(Kind.APPEND)
+    deleting = _EVERY if commit.change.delete_files_added_count else frozenset()
     if mode == DEFAULT_UPSERT_MODE:
-        return Effect(Kind.EQUALITY_DELETES)
-    return Effect(
-        Kind(str(mode)),
-        removed=_EVERY if commit.change.files_removed_count else frozenset(),
-        marked=_EVERY if commit.change.delete_files_added_count else frozenset(),
-    )
+        return Effect(Kind.EQUALITY_DELETES, hit=deleting)
+    removed = _EVERY if commit.change.files_removed_count else frozenset()
+    return Effect(Kind(str(mode)), removed=removed, marked=deleting)
 
 
 def _rewritten_count(one: CompactionRecord) -> int | None:

@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from bench.calibration.coefficients_file import with_fitted
+from bench.calibration.coefficients_file import Calibration, with_fitted
 from bench.calibration.errors import left_out_errors, operation_errors
 from bench.calibration.fit import fit_operations
 from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import MeasuredStep, measured_steps
 from bench.calibration.origin import cores_of, origin_of
+from bench.calibration.stability import spans_without_a_stream
 from bench.cli.model_validation import resimulated
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import ModelError, shipped_file
@@ -70,14 +71,14 @@ def main(arguments: Sequence[str]) -> None:
     steps, manifests, fixed_work_s = published_steps()
     for name in FORMATS:
         own = [step for step in steps if step.format == name]
-        fitted, errors = fit_operations(own, name), unseen_errors(own, name)
-        file = shipped_file(name)
-        origin = origin_of(own, manifests)
-        of_operations = unseen_errors(own, name, operation_errors)
-        text = with_fitted(file, fitted, errors, of_operations, origin, cores_of(own), fixed_work_s)
-        file.write_text(text, encoding="utf-8")
-        for figure, error in errors.items():
-            print(f"{name} {figure}: {error.mean_absolute:.0%}, {error.strategies} strategies")
+        fitted, file = fit_operations(own, name), shipped_file(name)
+        calibration = Calibration(
+            fitted, cores_of(own), fixed_work_s, origin_of(own, manifests), unseen_errors(own, name),
+            unseen_errors(own, name, operation_errors), spans_without_a_stream(fitted, own, name),
+        )  # fmt: skip
+        file.write_text(with_fitted(file, calibration), encoding="utf-8")
+        for figure, error in calibration.errors.items():
+            print(f"{name} {figure}: {error}")
 
 
 if __name__ == "__main__":

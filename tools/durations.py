@@ -10,10 +10,10 @@ from pathlib import Path
 from statistics import fmean
 
 from bench.results.folders import RunResult
+from bench.results.sittings import ended_s, started_s
 from bench.runs.suite.cases import cases
 from bench.scenario.durations import FILE, RunDuration
 from bench.scenario.load import load_scenario
-from reports.verdicts.samples import ended_s, started_s
 from tools.publishing import Entry, entries, published
 
 CORES = 2

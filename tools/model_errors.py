@@ -1,20 +1,21 @@
 """How far simulations are off from the published runs. `make model-errors` writes the figures of the pages.
 
-`tools/published/model-errors.json` has the errors with the shipped coefficients, by entry ("entries"), for
-all runs that these were fitted to ("fitted"), and for runs that they never are ("held_out"). "unseen" has
-the errors of the fitted ones with coefficients that were fitted to the other streams alone. A test simulates
-some entries again and compares, so that nobody changes the model without seeing its errors change.
+`tools/published/model-errors.json` has the errors with the shipped coefficients, by entry ("entries"), and
+for runs that these are never fitted to ("held_out"). "unseen" has the errors of all other runs with
+coefficients that were fitted to the other streams alone, and "fitted" has those of the same strategies with
+the shipped ones; its choices are between all strategies. A test simulates some entries again and compares, so
+that nobody changes the model without seeing its errors change.
 """
 
 import json
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from bench.calibration.coefficients_file import with_fitted
+from bench.calibration.coefficients_file import Calibration, with_fitted
 from bench.calibration.errors import predicts
 from bench.calibration.fit import fit_operations
 from bench.calibration.measured import MeasuredStep
@@ -79,10 +80,8 @@ def unseen_errors_of(
             with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
                 file = Path(folder) / "coefficients.toml"
                 errors = unseen_errors(others, table_format)
-                text = with_fitted(
-                    shipped_file(table_format), fitted, errors, {}, "", cores_of(others), fixed_work_s
-                )
-                file.write_text(text, encoding="utf-8")
+                calibration = Calibration(fitted, cores_of(others), fixed_work_s, errors=errors)
+                file.write_text(with_fitted(shipped_file(table_format), calibration), encoding="utf-8")
                 yield validated(own, entry.archive, file, quiet=True)[0]
 
 
@@ -113,6 +112,17 @@ def joined(errors: Iterable[ModelErrors]) -> ModelErrors:
     )
 
 
+def of_the_same(errors: ModelErrors, others: ModelErrors) -> ModelErrors:
+    """The errors of the figures and ratios of an entry that the others have too, and of all choices."""
+    figures = {(one.format, one.strategy, one.metric) for one in others.figures}
+    ratios = {(one.format, one.strategies, one.metric) for one in others.ratios}
+    return replace(
+        errors,
+        figures=tuple(one for one in errors.figures if (one.format, one.strategy, one.metric) in figures),
+        ratios=tuple(one for one in errors.ratios if (one.format, one.strategies, one.metric) in ratios),
+    )
+
+
 def main() -> None:
     """Simulate every published entry again, twice, and write the file."""
     steps, _, fixed_work_s = published_steps()
@@ -128,8 +138,9 @@ def main() -> None:
             if entry.is_held_out:
                 held_out.append(errors)
             else:
-                fitted.append(errors)
-                unseen += unseen_errors_of(entry, steps, fixed_work_s)
+                of_entry = joined(unseen_errors_of(entry, steps, fixed_work_s))
+                unseen.append(of_entry)
+                fitted.append(of_the_same(errors, of_entry))
             print(f"{entry.name}: {len(errors.figures)} figures", file=sys.stderr)
     document = {
         "fitted": as_document(joined(fitted)),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import RunRecord
-from reports.verdicts.samples import ended_s, started_s
+from bench.results.sittings import ended_s, started_s
 
 RUN = ("run", "append-only", "--set", "duration=20min", "--repetitions", "1")
 STRATEGIES = ("never", "every-1min", "every-10min")

@@ -15,6 +15,7 @@ the runs it came from. `python -m tools.publishing NAME RESULTS...` packs runs.
 
 import io
 import json
+import math
 import sys
 import tarfile
 import tempfile
@@ -59,9 +60,12 @@ from reports.page.tables import ratio_text
 from reports.text import format_value, shared_decimals
 from reports.verdicts.compare import Comparison
 from reports.verdicts.judge import compare_strategies
+from reports.verdicts.phases import phase_effect
+from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import samples
 from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings
+from reports.verdicts.unmodelled import widening
 from tools.at_once import commit_tail, judged, outcomes_of, query_tail
 from tools.executor_figures import stored_rounds
 from tools.finding_charts import FINDING_CHARTS
@@ -446,17 +450,21 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     )  # fmt: skip
     by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
     model_errors = json.loads((FOLDER / "model-errors.json").read_bytes())
+    simulated_again = _simulated_again(by_name)
     environment.globals |= {
-        "same_files": _same_files(by_name),
+        "simulated_again": simulated_again,
+        "same_files": _same_files(simulated_again),
         "missing": {runs.entry.name: runs.missing for runs in by_name.values()},
         "model_errors": model_errors,
         "operation_errors": {name: of.engines.estimates().operation_errors for name, of in FORMATS.items()},
+        "figure_errors": {name: of.engines.estimates().errors for name, of in FORMATS.items()},
+        "needed_ratios": {name: _needed_ratios(name) for name in FORMATS},
         "model_off": {name: _model_off(model_errors, name) for name in FORMATS},
         "outside": json.loads((FOLDER / "outside-tables.json").read_bytes()),
         "executor_rounds": stored_rounds(),
         "regrets": stored_traffic(), "worst_regret": worst, "chosen_setting": chosen,
         "percent": human_percent,
-        **{of.__name__: of for of in (judged, outcomes_of, commit_tail, query_tail)},
+        **{of.__name__: of for of in (judged, outcomes_of, commit_tail, query_tail, phase_effect)},
     }  # fmt: skip
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     groups = {name: runs.group for name, runs in by_name.items()}
@@ -480,18 +488,37 @@ def _model_off(model_errors: Mapping[str, Any], table_format: str) -> Mapping[st
     }
 
 
-def _same_files(by_name: Mapping[str, Published]) -> str:
-    """How many compactions of all measured runs that are simulated too have the same files: "3 of 4"."""
-    pairs = [
-        pair
+def _simulated_again(by_name: Mapping[str, Published]) -> list[tuple[Published, Published]]:
+    """The measured runs of roles that take turns, and their simulations, where these are published."""
+    return [
+        (real, simulated)
         for name, real in by_name.items()
-        if (simulated := by_name.get(f"{name}_simulated"))
-        for label in simulated.strategies
-        if label in real.strategies
-        for pair in real.pairs(simulated, label)
-        if any(pair.compactions)
+        if (simulated := by_name.get(f"{name}_simulated")) and not real.group.manifest.is_live
     ]
-    return f"{sum(pair.same_files for pair in pairs)} of {len(pairs)}"
+
+
+def _same_files(pairs: Iterable[tuple[Published, Published]]) -> Mapping[str, str]:
+    """By workload, how many compactions have the same files in the simulation: "3 of 4"."""
+    found: dict[str, list[bool]] = {}
+    for real, simulated in pairs:
+        found.setdefault(real.group.manifest.workload, []).extend(
+            pair.same_files
+            for label in simulated.strategies
+            if label in real.strategies
+            for pair in real.pairs(simulated, label)
+            if any(pair.compactions)
+        )
+    return {workload: f"{sum(same)} of {len(same)}" for workload, same in found.items()}
+
+
+def _needed_ratios(table_format: str) -> Mapping[str, float]:
+    """By figure, how far two simulated strategies of a stream have to be apart for a verdict."""
+    errors = FORMATS[table_format].engines.estimates().errors
+    return {
+        figure: math.exp(TWO_SIDED * widening(error.ratio_streams) * error.ratio_log_sd)
+        for figure, error in errors.items()
+        if error.ratio_log_sd is not None and error.ratio_streams
+    }
 
 
 def write_pages() -> tuple[Path, ...]:

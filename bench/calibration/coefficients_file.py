@@ -1,6 +1,7 @@
 """Writes fitted coefficients into a file, with what they were fitted to and how well."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,40 +9,52 @@ import tomlkit
 from tomlkit.items import Table
 
 from bench.calibration.fit import Fitted
+from bench.calibration.stability import Spans
 from bench.engines.simulated.costs import ModelError, OperationCost
 from bench.engines.simulated.steps import Operation
 
 
-def with_fitted(
-    base: Path,
-    fitted: Mapping[Operation, Fitted],
-    errors: Mapping[str, ModelError],
-    of_operations: Mapping[str, ModelError],
-    origin: str,
-    cores: int,
-    fixed_work_s: float | None,
-) -> str:
-    """The text of the file `base` with these operations, and errors of figures and of operations.
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Fitted operations, how well they fit, and what to.
 
-    `cores` is the most that a run had, `fixed_work_s` the speed of the machine that the operations hold for.
+    `cores` is the most that a run had, `fixed_work_s` the speed of the machine that the operations hold for,
+    None if no run measured that.
+    """
+
+    fitted: Mapping[Operation, Fitted]
+    cores: int
+    fixed_work_s: float | None
+    origin: str = ""
+    errors: Mapping[str, ModelError] = field(default_factory=dict)  # by figure
+    operation_errors: Mapping[str, ModelError] = field(default_factory=dict)  # by operation
+    spans: Spans = field(default_factory=dict)
+
+
+def with_fitted(base: Path, made: Calibration) -> str:
+    """The text of the file `base` with these operations and errors.
+
     Other operations keep their coefficients and count as not fitted: they were measured elsewhere, if at all.
     """
     document: Any = tomlkit.parse(base.read_text(encoding="utf-8"))
-    document["origin"] = tomlkit.string(origin, multiline=True)
-    document["cores"] = cores
-    if fixed_work_s is None:
+    document["origin"] = tomlkit.string(made.origin, multiline=True)
+    document["cores"] = made.cores
+    if made.fixed_work_s is None:
         document.pop("fixed_work_s", None)
     else:
-        document["fixed_work_s"] = round(fixed_work_s, 4)
+        document["fixed_work_s"] = round(made.fixed_work_s, 4)
     for name in ("errors", "operation_errors"):
         document.pop(name, None)
     operations = document["operations"]
     for name, operation in operations.items():
-        if name not in fitted and "steps" in operation:
-            operation["steps"] = 0
-    for operation, one in fitted.items():
+        if name not in made.fitted and "steps" in operation:  # its comments are of another fit, too
+            kept = OperationCost.model_validate(operation.unwrap())
+            operations[name] = _operation(kept.model_copy(update={"steps": 0}), {})
+    for operation, one in made.fitted.items():
         operations[operation.value] = _operation(one.cost, one.dropped)
-    for name, own in (("errors", errors), ("operation_errors", of_operations)):
+    for (operation, part, name), (low, high) in made.spans.items():
+        operations[operation.value][part][name].comment(f"{low:.3g} to {high:.3g}")
+    for name, own in (("errors", made.errors), ("operation_errors", made.operation_errors)):
         document[name] = tomlkit.table(is_super_table=True)
         document[name].update({of: error.model_dump(exclude_defaults=True) for of, error in own.items()})
     return tomlkit.dumps(document)

@@ -1,7 +1,7 @@
 """How far fitted coefficients are off from runs that they were not fitted to."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -49,6 +49,10 @@ def _figures(steps: Iterable[MeasuredStep]) -> tuple[_Figure, ...]:
         _Figure("commit_cpu_s", _COMMITS, lambda cost: cost.cpu_s, sum),
         _Figure("query_mean_s", (usual,), lambda cost: cost.wall_s, fmean),
         _Figure("query_new_session_mean_s", (by_new,), lambda cost: cost.wall_s, fmean),
+        _Figure("compaction_s", _COMPACTIONS, lambda cost: cost.wall_s, sum),
+        _Figure("commit_mean_s", _COMMITS, lambda cost: cost.wall_s, fmean),
+        _Figure("query_cpu_s", (usual,), lambda cost: cost.cpu_s, fmean),
+        _Figure("maintenance_cpu_s", (Operation.MAINTENANCE,), lambda cost: cost.cpu_s, sum),
     )
 
 
@@ -97,43 +101,84 @@ def _errors(
         left_out = (step for step in own if step.stream == stream)
         for of_strategy in by_key(left_out, lambda step: step.strategy).values():
             for figure in figures:
-                counted = [step for step in of_strategy if figure.counts(step)]
+                counted = [step for step in of_strategy if figure.counts(step) and _has_cost(fitted, step)]
                 if not counted:
                     continue
-                is_predicted = all(predicts(fitted, step) for step in counted)
-                ratio = _ratio(counted, fitted, figure) if is_predicted else 0.0
+                ratio = (
+                    _ratio(counted, fitted, figure) if all(predicts(fitted, one) for one in counted) else 0
+                )
                 if ratio > 0:
                     ratios[figure.name].setdefault(stream, []).append(ratio)
                 else:
                     unpredicted[figure.name] += 1
+    if not ratios:  # nothing is left to predict any of it from
+        return {}
     return {
-        name: ModelError(
-            mean_absolute=round(fmean(abs(ratio - 1) for ratio in own_ratios), 3),
-            log_sd=_rms([math.log(ratio) for ratio in own_ratios]) or 0.0,
-            ratio_log_sd=_rms(
-                [
-                    math.log(one / other)
-                    for stream in of_streams
-                    for one, other in combinations(of_streams[stream], 2)
-                ]
-            ),
-            strategies=len(own_ratios),
-            streams=len(of_streams),
-            unpredicted=unpredicted[name],
+        figure.name: _model_error(
+            ratios[figure.name],
+            unpredicted[figure.name],
+            repeat_log_sd([*filter(figure.counts, own)], figure),
         )
-        for name, of_streams in ratios.items()
-        if (own_ratios := [ratio for of_stream in of_streams.values() for ratio in of_stream])
+        for figure in figures
+        if figure.name in ratios or figure.name in unpredicted
     }
 
 
+def _model_error(
+    of_streams: Mapping[str, Sequence[float]], unpredicted: int, noise: float | None
+) -> ModelError:
+    """The error of a figure, from the modelled over the measured one of the strategies of each stream."""
+    every = [ratio for ratios in of_streams.values() for ratio in ratios]
+    logs = [[math.log(ratio) for ratio in ratios] for ratios in of_streams.values()]
+    pairs = [[one - other for one, other in combinations(own, 2)] for own in logs if len(own) > 1]
+    return ModelError(
+        mean_absolute=round(fmean(abs(ratio - 1) for ratio in every), 3) if every else None,
+        log_sd=_rms(logs),
+        ratio_log_sd=_rms(pairs),
+        strategies=len(every),
+        streams=len(logs),
+        ratio_streams=len(pairs),
+        unpredicted=unpredicted,
+        repeat_log_sd=noise,
+    )
+
+
+def _has_cost(fitted: Mapping[Operation, Fitted], step: MeasuredStep) -> bool:
+    """False for a compaction that found nothing to do where too few of them are known to fit their cost."""
+    return step.step.operation is not Operation.NOOP or Operation.NOOP in fitted
+
+
 def predicts(fitted: Mapping[Operation, Fitted], step: MeasuredStep) -> bool:
-    """Whether reports would give a verdict on such a step's time: its amounts are near the fitted ones."""
+    """Whether reports would give a verdict on such a step's time: its amounts are near the fitted ones.
+
+    A compaction that finds nothing to do is cheap, and never keeps reports from one.
+    """
+    if step.step.operation is Operation.NOOP:
+        return True
     known = fitted.get(step.step.operation)
     return known is not None and not is_far_beyond(known.cost, step.step)
 
 
-def _rms(logs: Sequence[float]) -> float | None:
-    return round(math.sqrt(fmean(one**2 for one in logs)), 3) if logs else None
+def _rms(of_streams: Iterable[Sequence[float]]) -> float | None:
+    """The root of the mean square of values, in which each stream weighs the same; None without any."""
+    squares = [fmean(value**2 for value in values) for values in of_streams]
+    return round(math.sqrt(fmean(squares)), 3) if squares else None
+
+
+def repeat_log_sd(steps: Iterable[MeasuredStep], figure: _Figure) -> float | None:
+    """The standard deviation of the logs of measured runs around the mean of their strategy and sitting.
+
+    Runs with another number of steps than most are left out, such as one of which some steps are not known.
+    """
+    squares, freedom = 0.0, 0
+    for own in by_key(steps, lambda step: (step.stream, step.strategy, step.sitting)).values():
+        runs = by_key(own, lambda step: step.run_id).values()
+        usual = Counter(map(len, runs)).most_common(1)[0][0]
+        totals = [figure.total([figure.part(step.cost) for step in run]) for run in runs if len(run) == usual]
+        logs = [math.log(total) for total in totals]
+        squares += sum((one - fmean(logs)) ** 2 for one in logs)
+        freedom += len(logs) - 1
+    return round(math.sqrt(squares / freedom), 3) if freedom else None
 
 
 def _ratio(steps: Sequence[MeasuredStep], fitted: Mapping[Operation, Fitted], figure: _Figure) -> float:

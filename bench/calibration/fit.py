@@ -20,6 +20,8 @@ from bench.engines.simulated.costs import OperationCost, coldness_of, compiled_c
 from bench.engines.simulated.steps import PLANNING_OF, Operation
 from strategies.grouping import by_key
 
+NO_COST = "no cost found"  # why a coefficient is not in a fit that identifies it
+
 _ROUNDS = 8  # of reweighting; the coefficients change by less than a thousandth after five
 _LEAST_S = 1e-3  # what was less than the clocks resolve
 # A smaller share of an amount that those before it do not explain tells its cost from theirs only by chance.
@@ -78,8 +80,8 @@ def _fitted(steps: tuple[MeasuredStep, ...], names: tuple[str, ...]) -> Fitted:
         cold_compiler=_rounded(cold_compiler),
         ranges=_ranges(steps, names),
     )
-    free = [name for name in kept if not any(name in part for part in (cost.tasks, cost.driver, cost.wall))]
-    return Fitted(cost, {**dropped, **dict.fromkeys(free, "no cost found")})
+    free = [name for name in kept if not any(name in part for part in cost.parts.values())]
+    return Fitted(cost, {**dropped, **dict.fromkeys(free, NO_COST)})
 
 
 @lru_cache(maxsize=1024)

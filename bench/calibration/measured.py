@@ -23,6 +23,7 @@ from bench.engines.simulated.steps import (
 from bench.results.folders import RunResult
 from bench.results.records import CommitRecord, CompactionRecord, MaintenanceRecord, Manifest, QueryRecord
 from bench.results.rows import timed
+from bench.results.sittings import sittings
 from bench.results.values import Cost
 from bench.runs.resimulation import Resimulation
 
@@ -35,7 +36,8 @@ class MeasuredStep:
     """A step of a real run. Its JVM had used `jvm_cpu_s` of CPU since the stream began.
 
     `stream` identifies the rows that the run wrote: runs of one stream tell nothing new about each other's
-    work. `strategy` is that of the run, with its scenario. `planning_s` is the part of a query before its
+    work. `strategy` is that of the run, with its scenario. `sitting` names the runs that were made
+    without a long break. `planning_s` is the part of a query before its
     first task, None for other steps. `is_settled`: a query after the compactions of its tick. `fixed_work_s`
     is the mean of its run and those beside it (`resimulation.fixed_work_s`).
     """
@@ -44,6 +46,7 @@ class MeasuredStep:
     stream: str
     strategy: str
     run_id: str
+    sitting: str
     step: Step
     cost: Cost
     jvm_cpu_s: float
@@ -61,22 +64,28 @@ def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
     metadata commands of a strategy, and steps of unknown work; runs that shared a JVM or were checked after
     every compaction, and what does not know its cores or the compiler's CPU.
     """
+    every = [*resimulated]
+    sitting_of = sittings(run for one in every for run in one.real)
     return [
         step
-        for one in resimulated
+        for one in every
         if one.made is not None
         for run in one.real
         if timed(run) and run.manifest.cores is not None
-        for step in _steps(run, one.made, one.fixed_work_s)
+        for step in _steps(run, one.made, sitting_of[run.folder], one.fixed_work_s)
     ]
 
 
-def _steps(real: RunResult, simulated: RunResult, fixed_work_s: float | None) -> Iterator[MeasuredStep]:
+def _steps(
+    real: RunResult, simulated: RunResult, sitting: str, fixed_work_s: float | None
+) -> Iterator[MeasuredStep]:
     manifest, modelled = real.manifest, dict(_by_place(simulated))
     table_amounts = _table_amounts(simulated.manifest)
     jvm_cpu_s, label = 0.0, f"{manifest.scenario}: {manifest.strategy}"
     for place, record in _by_place(real):
-        used_s, jvm_cpu_s = jvm_cpu_s, jvm_cpu_s + record.cost.cpu_s
+        used_s = jvm_cpu_s
+        if not (isinstance(record, CompactionRecord) and record.executor):  # others compile no Java
+            jvm_cpu_s += record.cost.cpu_s
         if not _counts(record):
             continue
         step = _step(manifest.format, record, modelled.get(place), table_amounts)
@@ -84,7 +93,7 @@ def _steps(real: RunResult, simulated: RunResult, fixed_work_s: float | None) ->
             continue
         query = record if isinstance(record, QueryRecord) else None
         yield MeasuredStep(
-            manifest.format, manifest.change_log_hash, label, manifest.run_id,
+            manifest.format, manifest.change_log_hash, label, manifest.run_id, sitting,
             step, record.cost, used_s, manifest.cores or 1,
             is_initial=isinstance(record, CommitRecord) and record.is_initial,
             is_settled=query is not None and query.when == "settled",

@@ -305,10 +305,12 @@ class BeyondFit(_Stored):
 
     `unfitted_operations` had no measured step. `extrapolated` amounts of work were greater than any measured,
     by operation and coefficient: "query s_per_file": 4.2 is 4.2 times the greatest measured number of files.
+    `unmeasured` are those of which no measured step had any; None in runs of earlier versions.
     """
 
     unfitted_operations: tuple[str, ...] = ()
     extrapolated: Mapping[str, Factor] = field(default_factory=dict)
+    unmeasured: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

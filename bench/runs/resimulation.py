@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,11 @@ def resimulations(
     a format of the runs cannot use.
     """
     tried: list[Resimulation] = []
+    fitted_work_s = cache(lambda name: FORMATS[name].engines.estimates(coefficients).fixed_work_s)
     for number, runs in enumerate(groups):
         work_s = fixed_work_s(runs)
         for own in by_key(runs, lambda run: run.manifest.strategy).values():
-            fitted = FORMATS[own[0].manifest.format].engines.estimates(coefficients)
-            speed = core_speed(work_s, fitted.fixed_work_s)
+            speed = core_speed(work_s, fitted_work_s(own[0].manifest.format))
             tried.append(_resimulation(Resimulation(number, tuple(own), work_s, speed), position=len(tried)))
     return tried
 

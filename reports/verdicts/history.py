@@ -10,8 +10,8 @@ from typing import Any
 from bench.results.folders import RunResult
 from bench.results.metrics import METRICS
 from bench.results.pooling import Difference, Strictness, differences
+from bench.results.sittings import sittings, started_s
 from reports.data.group import RunGroup, run_groups
-from reports.verdicts.samples import sittings, started_s
 
 _COMMIT_CHARACTERS = 8
 

@@ -35,11 +35,13 @@ RANKED = ("compaction_cpu_s", "query_mean_s", "query_new_session_mean_s")
 class ErrorOfFigure:
     """One metric of one strategy, with the number of its real runs.
 
+    `stream` identifies the rows that these wrote.
     `repeat` is the mean error of a real run against the mean of the others; None if there is only one.
     `log_sd` is by how much the model is off, as its coefficients say (`unmodelled.figure_error`).
     """
 
     scenario: str
+    stream: str
     format: str
     strategy: str
     metric: str
@@ -135,6 +137,7 @@ def _figure_errors(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[
     made = []
     for strategy, run in simulated.items():
         modelled = run_figures(run)
+        stream = group.usable_runs_of(strategy)[0].manifest.change_log_hash
         has_usual = has_long_lived(run) and all(map(has_long_lived, group.usable_runs_of(strategy)))
         for metric in METRICS:
             if metric == LATENCY and not has_usual:
@@ -144,7 +147,7 @@ def _figure_errors(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[
                 row = group.row(strategy)
                 made.append(
                     ErrorOfFigure(
-                        row.scenario, row.format, strategy, metric, fmean(values), value, len(values),
+                        row.scenario, stream, row.format, strategy, metric, fmean(values), value, len(values),
                         _repeat_error(values), figure_error(run.manifest, metric),
                     )
                 )  # fmt: skip
@@ -234,7 +237,7 @@ def _mean_cost(runs: Iterable[RunResult], queries_per_h: int, session: Session |
 
 @dataclass(frozen=True, slots=True)
 class FigureSummary:
-    """Errors of one metric and format over all strategies.
+    """Errors of one metric and format over all strategies, of `streams_count` streams.
 
     `repeat` is the mean error of a repetition, over the strategies with several; `repeated_count` is their
     number. Of `intervals_count` prediction intervals, `covered_count` contain the real figure.
@@ -243,6 +246,7 @@ class FigureSummary:
     format: str
     metric: str
     strategies_count: int
+    streams_count: int
     mean_absolute: float
     mean_signed: float
     repeated_count: int
@@ -278,9 +282,10 @@ def figure_summaries(errors: Sequence[ErrorOfFigure]) -> list[FigureSummary]:
                 covered = [error.is_covered for error in own if error.is_covered is not None]
                 made.append(
                     FigureSummary(
-                        format_name, metric, len(own), fmean(abs(error.error) for error in own),
-                        fmean(error.error for error in own), len(repeats),
-                        fmean(repeats) if repeats else None, len(covered), covered.count(True),
+                        format_name, metric, len(own), len({error.stream for error in own}),
+                        fmean(abs(error.error) for error in own), fmean(error.error for error in own),
+                        len(repeats), fmean(repeats) if repeats else None,
+                        len(covered), covered.count(True),
                     )
                 )  # fmt: skip
     return made

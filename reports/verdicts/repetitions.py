@@ -5,9 +5,9 @@ from statistics import fmean
 
 from scipy import stats
 
+from bench.results.sittings import ended_s, started_s
 from reports.data.group import RunGroup
 from reports.verdicts.compare import CONFIDENCE, Comparison
-from reports.verdicts.samples import ended_s, started_s
 
 FEWEST = 3  # repetitions below which noise cannot be estimated in any useful way
 MOST = 30  # repetitions that anybody will run

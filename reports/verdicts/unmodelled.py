@@ -1,11 +1,12 @@
 """What keeps simulated times from a verdict: work that the cost model was not fitted to, and its errors."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from scipy import stats
 
@@ -19,17 +20,28 @@ from reports.data.group import RunGroup
 from reports.verdicts.compare import CONFIDENCE
 from reports.verdicts.repeating import TWO_SIDED
 
+_Sd = Literal["log_sd", "ratio_log_sd"]
+
 UNKNOWN_ERROR = "the error of the model is not known"
 _EARLIER = "its coefficients are those of an earlier version: simulate it again"
 # The figures of runs whose errors coefficients state, by the first word of the metrics that follow from one
 # of them alone. Any other metric may follow from all.
 _FIGURES = {"compaction": "compaction_cpu_s", "commit": "commit_cpu_s", "query": "query_mean_s"}
-# The operations that enter the metrics with such a first word; any other metric may follow from all.
+_MAINTENANCE = "maintenance_cpu_s"
+# The operations that enter the metrics with such a first word; any other metric may follow from all. Commands
+# of a strategy that change metadata alone are steps of maintenance, and cost it as its compactions do.
 _OPERATIONS: Mapping[str, frozenset[str]] = {
-    "compaction": frozenset({"rewrite", "cluster", "sort", "convert", "single_node", "noop"}),
+    "compaction": frozenset({"rewrite", "cluster", "sort", "convert", "single_node", "maintenance"}),
     "commit": frozenset({"commit", "upsert", "merge"}),
-    "query": frozenset({"query", "planning", "long_lived_query", "long_lived_planning"}),
+    "query": frozenset({"query", "long_lived_query"}),
+    "maintenance": frozenset({"maintenance"}),
 }
+# Operations whose names alone do not say what they are.
+_STEPS = {
+    "cluster": "a clustering", "convert": "a conversion of deletes", "maintenance": "a maintenance step",
+    "single_node": "a compaction without Spark", "long_lived_query": "a query by a long-lived session",
+    "upsert": "an upsert",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +102,11 @@ def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[Beyond]:
         yield Beyond(_EARLIER)
     unfitted = [name for name in run.end.beyond_fit.unfitted_operations if _enters(name, metrics)]
     if unfitted:
-        yield Beyond(f"the cost of {' and '.join(unfitted)} is not fitted to any run")
+        yield Beyond(f"the cost of {' and of '.join(map(_step, unfitted))} is not fitted to any run")
+    for key in run.end.beyond_fit.unmeasured or ():
+        operation, _, amount = key.partition(" ")
+        if _enters(operation, metrics):
+            yield Beyond(f"no measured run had {_plural(amount)} in {_step(operation)}")
     extrapolated = run.end.beyond_fit.extrapolated.items()
     far = {
         key: factor
@@ -99,13 +115,16 @@ def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[Beyond]:
     }
     for key, factor in sorted(far.items(), key=lambda item: -item[1]):
         operation, _, amount = key.partition(" ")
-        where = f"{'an' if operation[0] in 'aeiou' else 'a'} {operation.replace('_', ' ')}"
-        yield Beyond(f"{_plural(amount)} in {where} as were measured", factor)
+        yield Beyond(f"{_plural(amount)} in {_step(operation)} as were measured", factor)
+
+
+def _step(operation: str) -> str:
+    return _STEPS.get(operation, f"a {operation}")
 
 
 def _plural(amount: str) -> str:
     """In words, what a coefficient such as `s_per_scanned_file` is multiplied with."""
-    words = amount.removeprefix("s_per_").removeprefix("million_").replace("_", " ")
+    words = re.sub("^s_(per|with)_(million_)?", "", amount).replace("_", " ")
     if words.endswith("mib"):
         return words.removesuffix("mib") + "MiB"
     return words if words.endswith("s") else f"{words}s"
@@ -158,19 +177,28 @@ def figure_error(manifest: Manifest, metric: str) -> float | None:
     return _error(manifest, metric, "log_sd") if METRIC_BY_NAME[metric].basis == "timing" else None
 
 
-def _error(manifest: Manifest, metric: str, name: str) -> float | None:
+def _error(manifest: Manifest, metric: str, name: _Sd) -> float | None:
     """That of the figure that the metric follows from, or the largest one of all figures."""
-    own = _FIGURES.get(metric.partition("_")[0])
+    figures: Collection[str] = _FIGURES.values()
     if coefficients_of(manifest, "errors", metric):
-        own = metric
-    figures = _FIGURES.values() if own is None else (own,)
+        figures = (metric,)
+    elif (of := metric.partition("_")[0]) == "maintenance":
+        figures = (_MAINTENANCE,)
+    elif of in _FIGURES:
+        figures = (_FIGURES[of],)
     tables = [coefficients_of(manifest, "errors", figure) for figure in figures]
     known = [
-        float(value) * widening(int(table.get("streams", 2)))
+        float(value) * widening(_streams_count(table, name))
         for table in tables
         if isinstance(value := table.get(name), int | float)
     ]
     return max(known) if len(known) == len(tables) else None
+
+
+def _streams_count(error: Mapping[str, Any], name: _Sd) -> int:
+    """How many streams it is from; coefficients of earlier versions do not count those of ratios apart."""
+    of_ratios = error.get("ratio_streams") if name == "ratio_log_sd" else None
+    return int(of_ratios or error.get("streams", 2))
 
 
 def widening(streams_count: int) -> float:

@@ -19,10 +19,16 @@ def merges(*ends_s, mode="merge-on-read"):
     return lambda *compactions: run(*commits, *compactions, end(), options={"upsert_mode": mode}, **LIVE)
 
 
-def rewriting(status, forecast=ALL, started_s=10.0, ended_s=12.0):
+def rewriting(status, forecast=ALL, started_s=10.0, ended_s=12.0, **fields):
     removed = {"files_removed_count": round(forecast["files_removed_count"])} if status == "ok" else {}
     return compaction(
-        status=status, started_s=started_s, ended_s=ended_s, forecast=forecast, before=BEFORE, change=removed
+        status=status,
+        started_s=started_s,
+        ended_s=ended_s,
+        forecast=forecast,
+        before=BEFORE,
+        change=removed,
+        **fields,
     )
 
 
@@ -42,6 +48,13 @@ def test_the_outcome_follows_from_what_landed_meanwhile(mode, ends_s, forecast, 
     (found,) = outcomes(made)
     assert (found.predicted, found.observed) == (predicted, "conflict")
     assert found.files == f"{round(forecast['files_removed_count'])} of 5"
+
+
+@pytest.mark.parametrize(("value", "predicted"), [("true", "ok"), ("false", "conflict")])
+def test_equality_deletes_beside_a_rewrite_count_if_its_files_get_a_new_sequence_number(value, predicted):
+    actions = [f"iceberg.rewrite_data_files(strategy=binpack, use-starting-sequence-number={value})"]
+    (found,) = outcomes(merges(11.0, mode="equality-delete")(rewriting("conflict", actions=actions)))
+    assert found.predicted == predicted
 
 
 def test_a_commit_may_land_while_a_compaction_writes_its_files():

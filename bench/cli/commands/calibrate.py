@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from bench.calibration.coefficients_file import with_fitted
+from bench.calibration.coefficients_file import Calibration, with_fitted
 from bench.calibration.design import design
 from bench.calibration.errors import left_out_errors, operation_errors
 from bench.calibration.fit import Fitted, fit_operations
 from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import measured_steps
 from bench.calibration.origin import cores_of, origin_of
+from bench.calibration.stability import spans_without_a_stream
 from bench.cli.arguments import QuietOption, readable_runs
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
@@ -25,13 +26,17 @@ from bench.errors import ResultSchemaError
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
 from bench.runs.suite.suite import Options
-from bench.text import counted, whole_percent
+from bench.text import MISSING, counted, whole_percent
 
 _FIGURES = {
     "compaction_cpu_s": "compaction CPU",
     "commit_cpu_s": "commit CPU",
     "query_mean_s": "mean query",
     "query_new_session_mean_s": "mean query by new sessions",
+    "compaction_s": "time of compactions",
+    "commit_mean_s": "mean commit",
+    "query_cpu_s": "mean CPU of a query",
+    "maintenance_cpu_s": "maintenance CPU",
 }
 
 
@@ -72,9 +77,11 @@ def calibrate(
     command goes on. Results of your own scenarios may be given, with or without the folder of these runs.
 
     **Errors** are those of figures of runs that the coefficients were not fitted to: each stream is left out
-    once, and predicted by the others. What a file or a row costs is known within the **range** of amounts
-    that were measured. Operations with fewer than five measured steps keep the coefficients that ship with
-    the format. `validate-model` of the same results shows how well they fit, not how well they predict.
+    once, and predicted by the others. The **noise of a run** is the standard deviation of repeated runs,
+    which no model can predict. What a file or a row costs is known within the **range** of amounts that were
+    measured; a comment behind it is its least and its greatest value if one stream is left out. Operations
+    with fewer than five measured steps keep the coefficients that ship with the format. `validate-model` of
+    the same results shows how well they fit, not how well they predict.
     """
     target = file or Path(f"{table_format}-coefficients.toml")
     check_folder(target)
@@ -93,16 +100,17 @@ def calibrate(
                 "has no step to fit to: its runs failed, shared a JVM, or ran on a cluster of unknown size"
             )
             raise ResultSchemaError(problem, code="no-runs", path=results[0])
-        fitted, errors = fit_operations(steps, table_format), left_out_errors(steps, table_format)
-        origin = origin_of(steps, (run.manifest for run in own))
-        of_operations = operation_errors(steps, table_format)
-        text = with_fitted(
-            shipped_file(table_format), fitted, errors, of_operations, origin, cores_of(steps), fixed_work_s
-        )
+        fitted = fit_operations(steps, table_format)
+        calibration = Calibration(
+            fitted, cores_of(steps), fixed_work_s, origin_of(steps, (run.manifest for run in own)),
+            left_out_errors(steps, table_format), operation_errors(steps, table_format),
+            spans_without_a_stream(fitted, steps, table_format),
+        )  # fmt: skip
+        text = with_fitted(shipped_file(table_format), calibration)
         with writing(target):
             target.write_text(text, encoding="utf-8")
-        named = {_FIGURES[name]: error for name, error in errors.items()}
-        named |= {f"CPU of {name}": error for name, error in of_operations.items()}
+        named = {_FIGURES[name]: error for name, error in calibration.errors.items()}
+        named |= {f"CPU of {name}": error for name, error in calibration.operation_errors.items()}
         print_tables([_operations(fitted), *_errors(named)])
         for one in made:
             if one.made is None:
@@ -142,13 +150,18 @@ def _operations(fitted: Mapping[Operation, Fitted]) -> TitledTable:
 def _errors(errors: Mapping[str, ModelError]) -> Iterator[TitledTable]:
     if errors:
         columns = (
-            "figure", Column("mean error"), Column("strategies"), Column("streams"), Column("unpredicted"),
+            "figure", Column("mean error"), Column("noise of a run"), Column("strategies"),
+            Column("streams"), Column("unpredicted"),
         )  # fmt: skip
         lines = [
             (
-                name, whole_percent(error.mean_absolute),
+                name, _percent(error.mean_absolute), _percent(error.repeat_log_sd),
                 str(error.strategies), str(error.streams), str(error.unpredicted),
             )
             for name, error in errors.items()
         ]  # fmt: skip
         yield "errors of streams that were left out", columns, lines
+
+
+def _percent(share: float | None) -> str:
+    return MISSING if share is None else whole_percent(share)

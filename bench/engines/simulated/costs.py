@@ -72,6 +72,10 @@ class OperationCost(Part):
     cold_compiler: Share = 0.0
     ranges: Mapping[str, Range] = {}
 
+    @property
+    def parts(self) -> Mapping[str, _Coefficients]:
+        return {"tasks": self.tasks, "driver": self.driver, "wall": self.wall}
+
     def cost(self, step: Step, cores: int, jvm_cpu_s: float) -> Cost:
         """Cores beyond the number of tasks stay idle. The JVM has used `jvm_cpu_s` so far."""
         coldness = coldness_of(jvm_cpu_s)
@@ -105,18 +109,24 @@ def _sum(coefficients: Mapping[str, float], step: Step) -> float:
 class ModelError(Part):
     """How far a figure of runs, or the CPU of an operation, is off on streams that are left out of the fit.
 
-    `mean_absolute` is the mean of |modelled / measured - 1| over `strategies` of that many `streams`.
-    `log_sd` is the root mean square of log(modelled / measured), and `ratio_log_sd` that of the ratio of two
-    strategies of a stream, from which prediction intervals follow; None without two strategies of one.
+    It is that of seconds alone, given the work that the real runs did: `mean_absolute` is the mean of
+    |modelled / measured - 1| over `strategies` of that many `streams`. Prediction intervals follow from
+    `log_sd`, the root of the mean square of log(modelled / measured), and `ratio_log_sd`, that of the ratio
+    of two strategies of a stream. In them each of the `streams`, or of the `ratio_streams` with two
+    strategies or more, weighs the same. None without any.
     `unpredicted` strategies do something that no other stream does, or far more of it.
+    `repeat_log_sd` is the noise beside it: the standard deviation of the logs of single measured runs around
+    the mean of their sitting; None if no strategy was repeated.
     """
 
-    mean_absolute: Amount
-    log_sd: Amount
+    mean_absolute: Amount | None = None
+    log_sd: Amount | None = None
     ratio_log_sd: Amount | None = None
-    strategies: int = Field(gt=0)
-    streams: int = Field(gt=0)
+    strategies: int = Field(default=0, ge=0)
+    streams: int = Field(default=0, ge=0)
+    ratio_streams: int = Field(default=0, ge=0)
     unpredicted: int = Field(default=0, ge=0)
+    repeat_log_sd: Amount | None = None
 
 
 class Writer(Part):
@@ -167,7 +177,7 @@ def _known(operations: Mapping[str, OperationCost]) -> Mapping[str, OperationCos
 
 
 def _names(cost: OperationCost) -> set[str]:
-    return {*cost.tasks, *cost.driver, *cost.wall, *cost.ranges}
+    return {name for part in cost.parts.values() for name in part} | cost.ranges.keys()
 
 
 class Coefficients(Part):

@@ -107,29 +107,37 @@ class SimulatedEngine(Generic[Prepared]):
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
         tag = Tag.of_commit(spec, at_ms)
         if lost is not None:
-            cost = self._price(commit_step(lost.change, lost.work), self._cores.writer)
+            cost = self._charge(commit_step(lost.change, lost.work), self._cores.writer)
             raise CommitConflictError(f"commit {spec.index}", lost.reason, cost)
         live_count = self._live_count
         version, made = self.model.commit(spec, tag)
-        cost = self._price(commit_step(version.change, version.work), self._cores.writer)
-        compactions = tuple(self._priced(compaction, live_count) for compaction in made)
+        cost = self._charge(
+            commit_step(version.change, version.work), self._cores.writer, in_figures=not spec.is_initial
+        )
+        compactions = tuple(self._charged(compaction, live_count) for compaction in made)
         inline = (version for compaction in compactions for version in compaction.versions)
         self._ledger.saw_versions((version, *inline))
         return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions, version.work)
 
-    def _price(self, step: Step, cores: int) -> Cost:
+    def _charge(self, step: Step, cores: int, *, in_figures: bool = True) -> Cost:
+        """The cost of a step that is carried out.
+
+        It warms the JVM. The load of a table, not `in_figures`, enters no figure that gets a verdict.
+        """
+        step = step.on_table(self._table_amounts)
         cost = self._modelled(step, cores)
         if step.operation is not Operation.SINGLE_NODE:  # which compiles no Java
             self._jvm_cpu_s += cost.cpu_s
-        self._beyond.note(self._coefficients.operations[step.operation], step)
+        if in_figures:
+            self._beyond.note(self._coefficients.operations[step.operation], step)
         return cost.on_cores(self._core_speed)
 
     def _modelled(self, step: Step, cores: int) -> Cost:
         return self._coefficients.price(step.on_table(self._table_amounts), cores, self._jvm_cpu_s)
 
-    def _priced(self, compaction: InlineCompaction, live_count: int) -> InlineCompaction:
+    def _charged(self, compaction: InlineCompaction, live_count: int) -> InlineCompaction:
         step = rewrite_step(compaction.work, live_count, compaction.action, is_sorted=compaction.is_sorted)
-        return replace(compaction, cost=self._price(step, self._cores.writer))
+        return replace(compaction, cost=self._charge(step, self._cores.writer))
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)
@@ -167,7 +175,7 @@ class SimulatedEngine(Generic[Prepared]):
             ticket.plan, work, previews, self._live_count, is_noop=work == NO_REWRITE_WORK,
             executor=ticket.executor,
         )  # fmt: skip
-        staged.cost, staged.is_priced = self._price(step, self._cores.compactor), True
+        staged.cost, staged.is_priced = self._charge(step, self._cores.compactor), True
 
     def price(self, plan: Plan, at_ms: int, executor: str | None = None) -> Cost | None:
         """What it would cost an executor to execute a plan now; None if a preview of it is not known."""
@@ -202,12 +210,12 @@ class SimulatedEngine(Generic[Prepared]):
             self._ledger.saw_versions(new)
             versions += new
         if done and self._is_metadata_only(ticket.plan):
-            cost += self._price(maintenance_step(total_maintenance(versions)), self._cores.compactor)
+            cost += self._charge(maintenance_step(total_maintenance(versions)), self._cores.compactor)
         elif done and not staged.is_priced:
             step = self._rewrite_step(
                 ticket.plan, work, done, live_count, is_noop=not versions, executor=ticket.executor
             )
-            cost += self._price(step, self._cores.compactor)
+            cost += self._charge(step, self._cores.compactor)
         lost_as_others_do = is_conflict and self._has_real_clock
         status: PlanStatus = "conflict" if lost_as_others_do else staged.status(error, versions)
         return Outcome(
@@ -268,14 +276,14 @@ class SimulatedEngine(Generic[Prepared]):
         step = query_step(scan, session)
         planning = replace(step, operation=PLANNING_OF[step.operation])
         planning_s = self._modelled(planning, cores).wall_s / self._core_speed
-        cost = self._price(step, cores)
+        cost = self._charge(step, cores)
         planning_s = min(planning_s, cost.wall_s)
         return QueryOutcome(cost, planning_s, cost.wall_s - planning_s, scan)
 
     @property
     def beyond_fit(self) -> BeyondFit:
         """What was priced so far without having been measured."""
-        return self._beyond.told
+        return self._beyond.found
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
         """Nothing: modelled times need no control."""

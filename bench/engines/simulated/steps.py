@@ -78,7 +78,7 @@ COEFFICIENTS: Mapping[Operation, tuple[str, ...]] = {
 class Step:
     """An operation, its amounts by the name of their coefficient, and how many tasks share its work.
 
-    An amount that is not known is left out.
+    An amount that is not known is left out, and one that a step of this kind does not have is 0.
     """
 
     operation: Operation

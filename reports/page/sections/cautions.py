@@ -272,7 +272,7 @@ def _errors(coefficients: Mapping[str, Any]) -> str:
         f"{human_ratio(math.exp(TWO_SIDED * widening(error['streams']) * error['log_sd']))}, from "
         f"{counted(error['strategies'], 'strategy', 'strategies')} of {counted(error['streams'], 'stream')})"
         for figure, name in _MODELLED.items()
-        if (error := errors.get(figure)) is not None
+        if (error := errors.get(figure, {})).get("log_sd") is not None
     ]
     if not known:
         return ""

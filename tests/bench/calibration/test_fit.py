@@ -1,16 +1,22 @@
+import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
+import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.calibration.amounts import EXPLAINING
+from bench.calibration.coefficients_file import Calibration, with_fitted
 from bench.calibration.errors import left_out_errors
 from bench.calibration.fit import fit_operations, identified, relative_fit
 from bench.calibration.measured import MeasuredStep
+from bench.calibration.stability import spans_without_a_stream
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.registry import FORMATS
-from bench.engines.simulated.costs import OperationCost
+from bench.engines.simulated.costs import OperationCost, shipped_file
 from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
 from bench.results.values import Cost
 
@@ -30,7 +36,7 @@ def measured(files, mib, *, stream="a", strategy="s", used_s=0.0, noise=1.0, par
     parts = ("wall_s", "cpu_s", "executor_cpu_s", "jit_cpu_s")
     noisy = type(priced)(**{name: getattr(priced, name) * noise for name in parts})
     return MeasuredStep(
-        "iceberg", stream, f"{stream}: {strategy}", f"{stream}-{strategy}", step, noisy, used_s, 2
+        "iceberg", stream, f"{stream}: {strategy}", f"{stream}-{strategy}", stream, step, noisy, used_s, 2
     )
 
 
@@ -99,7 +105,7 @@ def test_coefficients_are_never_negative(amounts, seconds):
 
 def test_the_load_of_a_table_and_other_formats_tell_nothing():
     load = [
-        MeasuredStep("iceberg", "a", "a: s", "r", step.step, step.cost, 0.0, 2, is_initial=True)
+        MeasuredStep("iceberg", "a", "a: s", "r", "a", step.step, step.cost, 0.0, 2, is_initial=True)
         for step in grid()
     ]
     assert fit_operations(load, "iceberg") == {}
@@ -116,6 +122,90 @@ def test_errors_are_those_of_streams_that_the_fit_has_not_seen():
     assert same.mean_absolute < 0.01
 
 
+def test_noise_is_that_of_repeated_runs_of_one_sitting():
+    """Two runs 10 % apart in each of two sittings, of which one machine takes twice as long."""
+    steps = [
+        step
+        for sitting, speed in (("morning", 1.0), ("evening", 2.0))
+        for run, factor in (("one", 1.0), ("two", 1.1))
+        for step in in_sitting(grid(stream="a"), f"{sitting} {run}", sitting, speed * factor)
+    ]
+    error = left_out_errors([*steps, *grid(stream="b")], "iceberg")["commit_cpu_s"]
+    assert error.repeat_log_sd == pytest.approx(math.log(1.1) / math.sqrt(2), abs=1e-3)
+    # A run of which a step is not known has a smaller sum, which is no noise.
+    cut = in_sitting(grid(stream="a")[1:], "morning three", "morning", 1.0)
+    with_cut = left_out_errors([*steps, *cut, *grid(stream="b")], "iceberg")["commit_cpu_s"]
+    assert with_cut.repeat_log_sd == error.repeat_log_sd
+    once = left_out_errors([*grid(stream="a"), *grid(stream="b")], "iceberg")["commit_cpu_s"]
+    assert once.repeat_log_sd is None
+
+
+def in_sitting(steps, run_id, sitting, factor):
+    """The steps as a run of a machine that takes so many times as long."""
+    return [
+        replace(step, run_id=run_id, sitting=sitting, cost=step.cost.on_cores(1 / factor)) for step in steps
+    ]
+
+
+def test_a_coefficient_spans_the_fits_without_one_stream():
+    dear = TRUE.model_copy(update={"driver": {name: 2 * value for name, value in TRUE.driver.items()}})
+    steps = [*grid(stream="a"), *grid(stream="b", cost=dear)]
+    spans = spans_without_a_stream(fit_operations(steps, "iceberg"), steps, "iceberg")
+    for name, seconds in TRUE.driver.items():
+        assert spans[Operation.COMMIT, "driver", name] == pytest.approx((seconds, 2 * seconds), rel=0.02)
+    for name, seconds in TRUE.tasks.items():
+        assert spans[Operation.COMMIT, "tasks", name] == pytest.approx((seconds, seconds), rel=0.02)
+
+
+def test_what_a_single_stream_tells_has_no_span():
+    queried = queries(Operation.QUERY, "b", 2.0)
+    steps = [*grid(stream="a"), *queried, *grid(stream="c")]
+    spans = spans_without_a_stream(fit_operations(steps, "iceberg"), steps, "iceberg")
+    assert {operation for operation, _, _ in spans} == {Operation.COMMIT}
+
+
+def test_a_coefficient_that_a_single_stream_tells_has_no_span():
+    factors = {1: 1.0, 50: 3.0}  # by partitions
+    varied = [
+        replace(made, cost=made.cost.on_cores(1 / factors[partitions]))
+        for partitions in factors
+        for made in grid(stream="c", partitions=partitions)
+    ]
+    steps = [*grid(stream="a"), *grid(stream="b"), *varied]
+    fitted = fit_operations(steps, "iceberg")
+    assert "s_per_partition" in fitted[Operation.COMMIT].cost.driver
+    spans = spans_without_a_stream(fitted, steps, "iceberg")
+    assert (Operation.COMMIT, "driver", "s") in spans
+    assert (Operation.COMMIT, "driver", "s_per_partition") not in spans
+
+
+def test_compactions_that_find_nothing_to_do_leave_no_strategy_out():
+    idle = [replace(step, step=replace(step.step, operation=Operation.NOOP)) for step in grid(stream="a")[:3]]
+    steps = [*rewrites("a"), *idle, *rewrites("b")]
+    error = left_out_errors(steps, "iceberg")["compaction_cpu_s"]
+    assert (error.strategies, error.unpredicted) == (2, 0)
+    assert error.mean_absolute < 0.01
+
+
+def rewrites(stream):
+    """Compactions of so many files, each of which takes a tenth of a second."""
+    amounts = dict.fromkeys(COEFFICIENTS[Operation.REWRITE], 0.0)
+    return [
+        MeasuredStep(
+            "iceberg", stream, f"{stream}: s", f"{stream}-s", stream,
+            Step(Operation.REWRITE, {**amounts, "s": 1.0, "s_per_file": files}, 1),
+            Cost(files / 10, files / 10, files / 20, 0.0), 100.0, 1,
+        )
+        for files in range(1, 11)
+    ]  # fmt: skip
+
+
+def test_strategies_that_no_other_stream_predicts_are_counted():
+    steps = [*grid(stream="a"), *grid(stream="b"), *queries(Operation.QUERY, "c", 2.0)]
+    error = left_out_errors(steps, "iceberg")["query_new_session_mean_s"]
+    assert (error.mean_absolute, error.strategies, error.unpredicted) == (None, 0, 1)
+
+
 def test_steps_that_are_never_judged_are_still_fitted_to():
     apart = [*grid(stream="b")]
     assert left_out_errors(grid(stream="a"), "iceberg") == {}
@@ -128,7 +218,7 @@ def queries(operation, stream, wall_s):
     amounts = dict.fromkeys(COEFFICIENTS[operation], 0.0)
     return [
         MeasuredStep(
-            "iceberg", stream, f"{stream}: s", f"{stream}-s",
+            "iceberg", stream, f"{stream}: s", f"{stream}-s", stream,
             Step(operation, {**amounts, "s": 1.0, "s_per_file": files}, files),
             Cost(wall_s * files, wall_s * files, wall_s * files, 0.0), 100.0, 1,
             is_settled=True, planning_s=wall_s * files / 10,
@@ -166,3 +256,18 @@ def test_every_operation_of_a_format_has_amounts_that_explain_it(name):
     for operation, names in EXPLAINING[name].items():
         assert {*names} <= {*COEFFICIENTS[operation]}
         assert names[0] == "s"
+
+
+def test_a_file_has_the_spans_behind_its_coefficients_and_none_of_an_earlier_fit(tmp_path):
+    dear = TRUE.model_copy(update={"driver": {name: 2 * value for name, value in TRUE.driver.items()}})
+    steps = [*grid(stream="a"), *grid(stream="b", cost=dear)]
+    fitted = fit_operations(steps, "iceberg")
+    spans = spans_without_a_stream(fitted, steps, "iceberg")
+    file = tmp_path / "mine.toml"
+    file.write_text(with_fitted(shipped_file("iceberg"), Calibration(fitted, 2, None, spans=spans)))
+    driver = tomlkit.parse(file.read_text())["operations"]["commit"]["driver"]
+    assert driver.item("s_per_file").trivia.comment == "# 0.01 to 0.02"
+    made, shipped = IcebergCoefficients.read(file), IcebergCoefficients.read()
+    kept = shipped.operations[Operation.QUERY]
+    assert made.operations[Operation.QUERY] == kept.model_copy(update={"steps": 0})
+    assert " to " not in tomlkit.parse(file.read_text())["operations"]["query"].as_string()

@@ -8,7 +8,7 @@ from bench.engines.simulated.steps import Operation, Step
 from bench.results.values import Cost
 
 STEP = MeasuredStep(
-    "delta", "stream", "append: never", "fast-1", Step(Operation.QUERY, {"s": 1.0}, 2),
+    "delta", "stream", "append: never", "fast-1", "today", Step(Operation.QUERY, {"s": 1.0}, 2),
     Cost(3.0, 4.0, 2.0, 1.0), 10.0, 2, planning_s=0.5, fixed_work_s=0.03,
 )  # fmt: skip
 FAST = (STEP, replace(STEP, run_id="fast-2"))

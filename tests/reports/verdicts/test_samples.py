@@ -4,9 +4,10 @@ from result_builder import build_results, manifest
 
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import RunRecord
+from bench.results.sittings import sittings
 from bench.results.tables import RunRecords
 from reports.data.group import run_groups
-from reports.verdicts.samples import samples, sittings
+from reports.verdicts.samples import samples
 
 FOLDER = Path("results/append-small")
 

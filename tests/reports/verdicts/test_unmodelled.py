@@ -4,7 +4,7 @@ import pytest
 from beyond_fit import ERRORS, fitted, results_beyond_fit
 from records import commit, end, run
 
-from bench.engines.simulated.steps import Operation
+from bench.engines.simulated.steps import PLANNING_OF, Operation
 from bench.results.folders import load_runs
 from reports.data.group import run_groups
 from reports.verdicts import unmodelled as unmodelled_module
@@ -20,8 +20,12 @@ def group(folder, beyond_fit, **how):
 @pytest.mark.parametrize(
     ("beyond_fit", "reason"),
     [
-        ({"unfitted_operations": ["convert"]}, "the cost of convert is not fitted to any run"),
-        ({"unfitted_operations": ["merge", "sort"]}, "the cost of merge and sort is not fitted to any run"),
+        ({"unfitted_operations": ["convert"]},
+         "the cost of a conversion of deletes is not fitted to any run"),
+        ({"unfitted_operations": ["merge", "sort"]},
+         "the cost of a merge and of a sort is not fitted to any run"),
+        ({"unmeasured": ["upsert s_with_metadata_table"]},
+         "no measured run had metadata tables in an upsert"),
         ({"extrapolated": {"query s_per_file": 4.2}}, "4.2 times as many files in a query as were measured"),
         ({"extrapolated": {"commit s_per_partition": 9.0, "query s_per_mib": 12.0}},
          "12 times as many MiB in a query as were measured"),
@@ -66,7 +70,7 @@ def test_times_that_are_not_modelled_get_no_verdict_and_counts_do(tmp_path):
     made = group(tmp_path, {"unfitted_operations": ["convert"]})
     timing = compare_strategies(made, "compaction_cpu_s", "every-2min", "never")
     assert (timing.verdict, timing.ratio) == ("undecided", None)
-    assert timing.reason == "the cost of convert is not fitted to any run"
+    assert timing.reason == "the cost of a conversion of deletes is not fitted to any run"
     files = compare_strategies(made, "files_end", "every-2min", "never")
     assert (files.method, files.verdict) == ("modelled", "less")
 
@@ -136,6 +140,20 @@ def test_without_an_error_a_ratio_is_undecided(tmp_path):
     assert found.reason == "the error of the model is not known"
 
 
-def test_every_operation_but_maintenance_enters_a_figure_of_its_own():
+def test_every_operation_that_is_noted_enters_a_figure_of_its_own():
     entering = frozenset[str]().union(*unmodelled_module._OPERATIONS.values())
-    assert entering == {*Operation} - {Operation.MAINTENANCE}
+    assert entering == {*Operation} - {Operation.NOOP, *PLANNING_OF.values()}
+
+
+def test_maintenance_has_an_error_of_its_own():
+    known = {"maintenance_cpu_s": {"log_sd": 0.8, "streams": 10**9}}
+    for errors, error in ((ERRORS, None), ({**ERRORS, **known}, pytest.approx(0.8))):
+        (made,) = run_groups([simulated("a", 1.0, fitted(errors))])
+        assert figure_error(made.usable_runs[0].manifest, "maintenance_cpu_s") == error
+        assert figure_error(made.usable_runs[0].manifest, "policy_cpu_s") == pytest.approx(0.4)
+
+
+def test_ratios_are_from_streams_with_two_strategies():
+    few = {"query_mean_s": {"log_sd": 0.2, "ratio_log_sd": 0.1, "streams": 10**9, "ratio_streams": 4}}
+    (made,) = run_groups([simulated(label, 1.0, fitted({**ERRORS, **few})) for label in ("a", "b")])
+    assert ratio_error([made], ["a", "b"], "query_mean_s") == pytest.approx(0.1 * widening(4))

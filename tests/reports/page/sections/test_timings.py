@@ -73,11 +73,11 @@ def test_a_conversion_that_is_not_modelled_is_not_compared(tmp_path):
             path.write_text(path.read_text().replace('"kind": "run"', beyond))
     found = run_groups(load_runs(tmp_path))[0]
     assert [str(line) for line in undecided(found, verdicts_of(found))] == [
-        "a: not comparable: the cost of convert is not fitted to any run."
+        "a: not comparable: the cost of a conversion of deletes is not fitted to any run."
     ]
     assert "a" not in [str(row[0].text) for row in steps(found, verdicts_of(found)).rows]
     notes = {str(cell.text): cell.note for cell in _column(summary(found, verdicts_of(found)), "Strategy")}
-    assert notes["a"] == "the cost of convert is not fitted to any run"
+    assert notes["a"] == "the cost of a conversion of deletes is not fitted to any run"
 
 
 @pytest.mark.parametrize("repetitions", [1, 3])
