@@ -14,7 +14,7 @@ DOCUMENT = json.loads(FILE.read_bytes())
 UNSEEN_AT_MOST = {
     "iceberg": {"compaction_cpu_s": 0.165, "commit_cpu_s": 0.14, "query_mean_s": 0.235},
     "delta": {"compaction_cpu_s": 0.15, "commit_cpu_s": 0.18, "query_mean_s": 0.20},
-    "hudi": {"compaction_cpu_s": 0.16, "commit_cpu_s": 0.21, "query_mean_s": 0.20},
+    "hudi": {"compaction_cpu_s": 0.14, "commit_cpu_s": 0.17, "query_mean_s": 0.20},
 }
 
 
