@@ -91,8 +91,9 @@ def test_a_warmer_jvm_never_costs_more(cost, work, cores, used_s, more_s):
 def test_the_shipped_coefficients_say_what_they_are_worth(name):
     shipped = FORMATS[name].engines.estimates()
     assert (shipped.format, shipped.origin.startswith("Fitted to ")) == (name, True)
-    assert shipped.errors.keys() == {
-        "compaction_cpu_s", "commit_cpu_s", "query_mean_s", "query_new_session_mean_s",
+    assert shipped.errors.keys() >= {
+        "compaction_cpu_s", "commit_cpu_s", "query_mean_s", "query_new_session_mean_s", "compaction_s",
+        "commit_mean_s", "query_cpu_s",
     }  # fmt: skip
     for operation in shipped.needed:
         cost = shipped.price(Step(operation, {"s": 1}), 1)

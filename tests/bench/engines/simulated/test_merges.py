@@ -102,7 +102,8 @@ def test_copy_on_write_leaves_a_file_alone_that_it_does_not_hit():
 def test_a_merge_is_priced_as_one_and_said_not_to_be_fitted():
     engine = merging()
     commit_specs(engine, load(1000, 2), updates(1))
-    assert engine.beyond_fit.unfitted_operations == ("commit", "merge")  # none is, of round coefficients
+    # No operation of round coefficients is fitted. The load is a commit, which no figure with a verdict has.
+    assert engine.beyond_fit.unfitted_operations == ("merge",)
     assert Operation.MERGE in coefficients().needed
 
 
