@@ -94,10 +94,15 @@ def parts(runs: tuple[RunResult, ...], name: str) -> Iterator[pa.Table]:
 def _parts(runs: tuple[RunResult, ...], kind: type[Any]) -> Iterator[pa.Table]:
     """The records of one kind, a part for each run that has some; at least one part."""
     types = {**_OF_RUN, **column_types(kind)}
-    frames = (frame([run], kind) for run in runs)
-    known = (_of_frame(lines, types) for lines in frames if len(lines))
+    known = filter(len, (_part(run, kind, types) for run in runs))
     yield next(known, _schema(types).empty_table())
     yield from known
+
+
+def _part(run: RunResult, kind: type[Any], types: Mapping[str, type]) -> pa.Table:
+    made = _of_frame(frame([run], kind), types)
+    run.records.release()  # the columns of long runs add up
+    return made
 
 
 def _of_frame(lines: pd.DataFrame, types: Mapping[str, type]) -> pa.Table:
