@@ -318,7 +318,7 @@ class Published:
     def agreement(self, simulated: "Published", strategy: str) -> Agreement:
         """How far a simulation made the decisions and files of a measured run."""
         pairs = self.pairs(simulated, strategy)
-        compacted = [pair for pair in pairs if any(pair.compactions)]
+        compacted = _compacted(pairs)
         return Agreement(
             f"{sum(pair.same_decision for pair in pairs):,} of {len(pairs):,}",
             f"{sum(pair.same_partitions for pair in compacted):,} of {len(compacted):,}",
@@ -488,6 +488,11 @@ def _model_off(model_errors: Mapping[str, Any], table_format: str) -> Mapping[st
     }
 
 
+def _compacted(pairs: Iterable[Pair]) -> list[Pair]:
+    """Those of which one run or both compacted."""
+    return [pair for pair in pairs if any(pair.compactions)]
+
+
 def _simulated_again(by_name: Mapping[str, Published]) -> list[tuple[Published, Published]]:
     """The measured runs of roles that take turns, and their simulations, where these are published."""
     return [
@@ -505,8 +510,7 @@ def _same_files(pairs: Iterable[tuple[Published, Published]]) -> Mapping[str, st
             pair.same_files
             for label in simulated.strategies
             if label in real.strategies
-            for pair in real.pairs(simulated, label)
-            if any(pair.compactions)
+            for pair in _compacted(real.pairs(simulated, label))
         )
     return {workload: f"{sum(same)} of {len(same)}" for workload, same in found.items()}
 

@@ -104,10 +104,8 @@ def _errors(
                 counted = [step for step in of_strategy if figure.counts(step) and _has_cost(fitted, step)]
                 if not counted:
                     continue
-                ratio = (
-                    _ratio(counted, fitted, figure) if all(predicts(fitted, one) for one in counted) else 0
-                )
-                if ratio > 0:
+                is_predicted = all(predicts(fitted, step) for step in counted)
+                if is_predicted and (ratio := _ratio(counted, fitted, figure)) > 0:
                     ratios[figure.name].setdefault(stream, []).append(ratio)
                 else:
                     unpredicted[figure.name] += 1
