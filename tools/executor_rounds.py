@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20, help="of each kind, after the warm-up")
     parser.add_argument("--warm-up", type=int, default=4, help="rounds of each kind before they count")
     parser.add_argument("--files", type=int, default=41, help="that a round merges")
-    parser.add_argument("--rows", type=int, default=10, help="of each file; 41 files of 300,000 are 1 GB")
+    parser.add_argument("--rows", type=int, default=10, help="of each file; 41 files of 300,000 are 250 MB")
     parser.add_argument("--memory-mib", type=int, default=1024, help="that single-node may use")
     parser.add_argument("--store", action="store_true", help="keep the rounds for the pages")
     options = parser.parse_args()

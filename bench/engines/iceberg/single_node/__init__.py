@@ -6,6 +6,8 @@ numbers, deletes that go and stay, and totals. These differences are known, and 
 - Files are up to a tenth smaller, and footers by some 2 KB: a column of a row group is one page, and footers
   lack Iceberg's schema in JSON. Columns are optional in Parquet, those that the table requires too, and
   decimals of more than 18 digits have 16 bytes.
+- Row groups have fewer rows where those of the table's `write.parquet.row-group-size-bytes` would take more
+  than a quarter of `compaction_memory`.
 - A group above the target makes files of at most the target on disk. Spark's writer counts bytes before
   compression and ends files earlier, and delete files count in its tasks.
 - Files are written beside the first file of their group, whatever the table's location provider.

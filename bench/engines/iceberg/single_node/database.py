@@ -60,11 +60,13 @@ class MemoryTooSmallError(ValueError):
 class Database:
     """A connection that uses at most `cores` and `memory_bytes`, and spills into a folder that ends with it.
 
-    DuckDB counts the memory of its buffers; a Parquet row group that is being written comes on top.
+    DuckDB counts the memory of its buffers, rows that wait for their row group included; what Parquet makes
+    of a row group until it is written comes on top.
     """
 
     connection: duckdb.DuckDBPyConnection
     spill: Path
+    memory_bytes: int
 
     @classmethod
     def open(cls, folder: Path, cores: int, memory_bytes: int) -> "Database":
@@ -79,7 +81,7 @@ class Database:
                 "TimeZone": "UTC",
             }
         )
-        return cls(connection, spill)
+        return cls(connection, spill, memory_bytes)
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
         """Raises ValueError with DuckDB's message for what it cannot do, of it MemoryTooSmallError."""

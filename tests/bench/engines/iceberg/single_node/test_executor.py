@@ -462,6 +462,6 @@ def test_a_rewrite_with_many_deleted_keys_fits_into_little_memory(make_lake):
 
 
 def test_a_rewrite_for_which_the_memory_does_not_suffice_is_refused_and_leaves_nothing(make_lake):
-    lake = make_lake(memory_bytes=MIB)
+    lake = make_lake(memory_bytes=MIB // 4)
     lake.append(*(row(n) for n in range(10_000)))
     check_refused(lake, rewrite_of(lake.data_files()), "^set compaction_memory higher: Out of Memory")

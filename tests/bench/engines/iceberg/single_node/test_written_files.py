@@ -5,6 +5,7 @@ import math
 import struct
 import uuid
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,6 +33,7 @@ from pyiceberg.types import (
     UUIDType,
 )
 
+from bench.engines.iceberg.single_node.written_files import row_group_rows
 from strategies.state import MIB
 
 UTC = dt.UTC
@@ -250,6 +252,28 @@ def test_row_groups_have_about_the_bytes_of_the_table_and_offsets_of_their_own(m
     assert file.record_count == 30_000
     assert file.sort_order_id == 0  # unsorted
     assert file.file_size_in_bytes == Path(path_of(file)).stat().st_size
+
+
+def test_a_row_group_has_the_bytes_of_the_table_unless_it_would_fill_the_memory():
+    assert (
+        row_group_rows(128 * MIB, bytes_per_row=400.0, columns_count=17, memory_bytes=1024 * MIB) == 333_824
+    )
+    of_small_rows = partial(row_group_rows, 128 * MIB, bytes_per_row=40.0, columns_count=17)
+    assert of_small_rows(memory_bytes=1024 * MIB) == 860_160  # a quarter of the memory at 312 bytes
+    assert of_small_rows(memory_bytes=256 * MIB) == 215_040
+    assert of_small_rows(memory_bytes=64 * 1024 * MIB) == 3_354_624
+    assert of_small_rows(memory_bytes=1) == 2048
+
+
+def test_row_groups_leave_room_in_the_memory_of_the_executor(make_lake):
+    groups_counts = []
+    for memory_mib in (4, 1024):
+        lake = make_lake(f"of_{memory_mib}", memory_bytes=memory_mib * MIB)
+        lake.add_file(noise(lake, 30_000), ("Oslo",))
+        lake.rewrite_all()
+        groups_counts.append(stored_file(lake)[0].num_row_groups)
+    assert groups_counts[0] > 2
+    assert groups_counts[1] == 1
 
 
 @pytest.mark.parametrize("row_group_rows", [100, 2500, 100_000])
