@@ -1,18 +1,19 @@
-"""Tests the rules of Iceberg on runs with a real clock, and compares the runs with simulations of themselves.
+"""Tests the formats' rules of conflict on runs with a real clock, and compares these with simulations.
 
     .venv/bin/python -P -m tools.at_once RESULTS...
 
-The first table has the compactions of real runs: what the rules predict, from the commits that ended while
-each of them ran, and what happened. The second has how often compactions and commits lost and how late
-commits were, real and simulated with the shipped coefficients, which are not fitted to runs with a real
-clock. The third has the slowest commits and queries, counted from when they were due and from when they
-began.
+For each format, the first table has the compactions of real runs: what its rules predict, from the commits
+that ended while each of them ran, and what happened. The second has how often compactions and commits lost
+and how late commits were, real and simulated with the shipped coefficients, which are not fitted to runs with
+a real clock. The third has the slowest commits and queries, counted from when they were due and from when
+they began.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -28,9 +29,12 @@ from bench.results.records import CommitRecord, CompactionRecord, Manifest
 from bench.results.rows import run_figures
 from bench.text import MISSING
 from strategies.grouping import by_key
+from strategies.hudi.commands import Command
 
 _EVERY = frozenset({"every file"})
 _RENEWS = "use-starting-sequence-number=false"  # in an action, as `describe_action` writes it
+_RESOLUTION = "hoodie.write.lock.conflict.resolution.strategy"
+_PREFERS_WRITER = "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy"
 _OUTCOMES = ("ok", "conflict")
 _FIGURES = (
     "lost_compactions", "compactions", "redone_commits", "commit_since_due_p50_s", "commit_since_due_p95_s",
@@ -56,7 +60,7 @@ class Outcome:
 
 
 def outcomes(run: RunResult) -> Iterator[Outcome]:
-    """The compactions of a real run with a real clock on an Iceberg table, in order."""
+    """The compactions of a real run with a real clock, in order."""
     commits = [commit for commit in run.of(CommitRecord) if commit.span is not None]
     for one in run.of(CompactionRecord):
         if one.span is None or one.status not in _OUTCOMES:
@@ -78,16 +82,45 @@ def outcomes_of(runs: Iterable[RunResult]) -> list[Outcome]:
 
 
 def predicted(manifest: Manifest, one: CompactionRecord, landed: Iterable[CommitRecord]) -> str | None:
-    """The outcome of a compaction by Iceberg's rules, from the commits that landed while it ran.
+    """The outcome of a compaction by the rules of its format, from the commits that landed while it ran.
 
-    None if it rewrites only a part of the files and a commit may have deleted rows of them, or of others.
+    None if it rewrites only a part of the files and a commit may have changed rows of them, or of others.
     """
-    effects = [_effect_of(manifest, commit) for commit in landed]
-    kind = Kind.RENEWAL if any(_RENEWS in action.lower() for action in one.actions) else Kind.REWRITE
-    reason = conflict_between(Effect(kind, removed=_EVERY), effects)
-    if reason is None:
+    if not _LOSES[manifest.format](manifest, one, landed):
         return "ok"
     return "conflict" if _rewritten_count(one) == one.before.data_files_count else None
+
+
+# Whether a compaction loses against commits, if they concern all files of the table.
+_Loses = Callable[[Manifest, CompactionRecord, Iterable[CommitRecord]], bool]
+
+
+def _loses_in_iceberg(manifest: Manifest, one: CompactionRecord, landed: Iterable[CommitRecord]) -> bool:
+    effects = [_effect_of(manifest, commit) for commit in landed]
+    kind = Kind.RENEWAL if any(_RENEWS in action.lower() for action in one.actions) else Kind.REWRITE
+    return conflict_between(Effect(kind, removed=_EVERY), effects) is not None
+
+
+def _loses_in_delta(manifest: Manifest, one: CompactionRecord, landed: Iterable[CommitRecord]) -> bool:
+    """OPTIMIZE and REORG lose against a MERGE that has replaced files or deleted rows of them."""
+    return any(map(_updates, landed))
+
+
+def _loses_in_hudi(manifest: Manifest, one: CompactionRecord, landed: Iterable[CommitRecord]) -> bool:
+    """A compaction never loses, and a clustering only if commits are preferred."""
+    properties = cast(Mapping[str, str], manifest.options["table_properties"])
+    is_writer_preferred = properties.get(_RESOLUTION) == _PREFERS_WRITER
+    is_clustering = any(action.startswith(Command.CLUSTERING) for action in one.actions)
+    return is_writer_preferred and is_clustering and any(map(_updates, landed))
+
+
+def _updates(commit: CommitRecord) -> bool:
+    return bool(commit.change.files_removed_count or commit.change.delete_files_added_count)
+
+
+_LOSES: Mapping[str, _Loses] = {
+    "iceberg": _loses_in_iceberg, "delta": _loses_in_delta, "hudi": _loses_in_hudi
+}  # fmt: skip
 
 
 def _effect_of(manifest: Manifest, commit: CommitRecord) -> Effect:
@@ -241,12 +274,11 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=Path)
     folders = parser.parse_args().results
     try:
-        runs = [
-            run for run in load_runs(*folders) if run.manifest.is_live and run.manifest.format == "iceberg"
-        ]
-        print(*outcome_lines(outcomes_of(runs)), sep="\n")
-        print("", *rate_lines(compared(runs, folders[0])), sep="\n")
-        print("", *tail_lines([run for run in runs if run.finished]), sep="\n")
+        runs = [run for run in load_runs(*folders) if run.manifest.is_live]
+        for name, own in by_key(runs, lambda run: run.manifest.format).items():
+            print(f"{name}:", *outcome_lines(outcomes_of(own)), sep="\n")
+            print("", *rate_lines(compared(own, folders[0])), sep="\n")
+            print("", *tail_lines([run for run in own if run.finished]), "", sep="\n")
     except CompactbenchError as error:
         parser.exit(error.exit_code, f"{error}\n")
 

@@ -57,6 +57,40 @@ def test_equality_deletes_beside_a_rewrite_count_if_its_files_get_a_new_sequence
     assert found.predicted == predicted
 
 
+def test_a_delta_table_has_the_same_rule_for_files_that_a_merge_replaces_or_marks():
+    change = {"files_added_count": 1, "files_removed_count": 2}
+    landed = [commit(tick=1, started_s=10.0, ended_s=11.0, change=change)]
+    appended = [commit(tick=1, started_s=10.0, ended_s=11.0, change={"files_added_count": 1})]
+    of_delta = {**LIVE, "format": "delta"}
+    for commits, expected in ((landed, "conflict"), (appended, "ok")):
+        (found,) = outcomes(run(*commits, rewriting("conflict"), end(), **of_delta))
+        assert found.predicted == expected
+
+
+@pytest.mark.parametrize(
+    ("action", "preferred", "updates", "predicted"),
+    [
+        ("hudi.compaction(strategy=UnBounded)", True, True, "ok"),
+        ("hudi.clustering()", False, True, "ok"),  # the commit loses
+        ("hudi.clustering()", True, True, "conflict"),
+        ("hudi.clustering()", True, False, "ok"),
+    ],
+)
+def test_a_hudi_table_lets_a_compaction_lose_only_if_it_clusters_and_commits_are_preferred(
+    action, preferred, updates, predicted
+):
+    name = "PreferWriterConflictResolutionStrategy" if preferred else "AnotherStrategy"
+    strategy = f"org.apache.hudi.client.transaction.{name}"
+    options = {"table_properties": {"hoodie.write.lock.conflict.resolution.strategy": strategy}}
+    change = {"delete_files_added_count": int(updates)}
+    landed = commit(tick=1, started_s=10.0, ended_s=11.0, change=change)
+    made = run(
+        landed, rewriting("ok", actions=[action]), end(), options=options, **{**LIVE, "format": "hudi"}
+    )
+    (found,) = outcomes(made)
+    assert found.predicted == predicted
+
+
 def test_a_commit_may_land_while_a_compaction_writes_its_files():
     made = rewriting("conflict").model_copy(update={"staged": Span(9.0, 10.0)})
     (found,) = outcomes(merges(9.5)(made))
