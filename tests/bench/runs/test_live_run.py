@@ -3,10 +3,11 @@
 import itertools
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
@@ -85,6 +86,27 @@ def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(
     )
     assert len(spans) >= 2
     assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
+
+
+def test_a_catalog_that_stays_locked_fails_the_run(folder):
+    """Another program holds SQLite's lock. Roles wait for a minute, and no commit is tried again after it."""
+    (folder / "locked.toml").write_text(LIVE_SCENARIOS["iceberg"])
+    with start(folder, scenario="locked") as process:
+        wait_for_commit(1, process, folder, "locked")
+        found = roles(process)
+        (run,) = folder.glob("r/locked/*")
+        (database,) = folder.glob(f"r/**/{run.name}/**/catalog.db")
+        with closing(sqlite3.connect(database, timeout=30)) as catalog:
+            catalog.execute("BEGIN EXCLUSIVE")
+            since_s = time.monotonic()
+            out, err = process.communicate(timeout=WAIT_S)
+            waited_s = time.monotonic() - since_s
+    assert process.returncode == 1, out + err
+    assert "database is locked" in out + err
+    assert waited_s > 50
+    assert have_ended(found)
+    (failed,) = [run for run in load_runs(folder / "r") if run.manifest.scenario == "locked"]
+    assert failed.end.status == "failed"
 
 
 def test_roles_on_a_delta_table_are_threads_of_one_worker_which_ends_with_its_jvm(folder):
