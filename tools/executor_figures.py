@@ -7,10 +7,9 @@ from statistics import fmean
 
 import numpy as np
 from pydantic import TypeAdapter
-from scipy import stats
 
 from bench.text import MISSING, human_bytes, human_ratio
-from reports.verdicts.compare import CONFIDENCE
+from reports.verdicts.confidence import reach
 
 FILE = Path(__file__).parent / "published" / "executor-rounds.json"
 
@@ -61,7 +60,7 @@ def ratio_of_means(mine: np.ndarray, theirs: np.ndarray) -> tuple[float, float, 
     """
     count, middle = len(mine), float(mine.mean() / theirs.mean())
     spread = np.std(mine / mine.mean() - theirs / theirs.mean(), ddof=1) / np.sqrt(count)
-    factor = float(np.exp(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1) * spread))
+    factor = float(np.exp(reach(count - 1) * spread))
     return middle / factor, middle, middle * factor
 
 

@@ -59,9 +59,9 @@ from reports.page.sections.partitions import partition_tables
 from reports.page.tables import ratio_text
 from reports.text import format_value, shared_decimals
 from reports.verdicts.compare import Comparison
+from reports.verdicts.confidence import TWO_SIDED
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.phases import phase_effect
-from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import samples
 from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings

@@ -29,7 +29,8 @@ from reports.page.tables import Cell, Table
 from reports.page.tables import Column as PageColumn
 from reports.phrases import Verbatim, format_range
 from reports.verdicts import repetitions
-from reports.verdicts.compare import AT_EQUAL_SPEED, CONFIDENCE, Comparison
+from reports.verdicts.compare import AT_EQUAL_SPEED, Comparison
+from reports.verdicts.confidence import CONFIDENCE
 from reports.verdicts.contrasts import Contrast
 from strategies.grouping import by_key
 

@@ -14,7 +14,8 @@ from typing import Literal
 from bench.errors import ScenarioError
 from bench.names import known_text
 from bench.results.metrics import METRIC_BY_NAME
-from reports.verdicts.compare import CONFIDENCE, Comparison, holm
+from reports.verdicts.compare import Comparison, holm
+from reports.verdicts.confidence import CONFIDENCE
 
 Outcome = Literal["holds", "broken", "missing", "inconclusive"]
 JOINT_ERROR = (1 - CONFIDENCE) / 2  # how often noise alone may break a limit, of all limits together

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from errno import EEXIST
 from pathlib import Path
@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from bench.results.folders import RunResult
 from reports.charts.output import Draw, png, svg, svg_of_page
 from reports.charts.theme import DARK, LIGHT, Theme
-from reports.data.csv_files import CSV_NAMES, write_csv, write_csv_files
+from reports.data.csv_files import CSV_NAMES, csv_tables, write_csv_files
 from reports.data.group import RunGroup, run_groups
 from reports.page import markdown
 from reports.page.blocks import Picture
@@ -57,7 +57,7 @@ def render(
         raise ValueError("there is no run to report on")
     _check_ours(destination)
     page = page_content(groups)
-    index = _write(page, CSV_NAMES, lambda to: write_csv_files(groups, to), destination, now)
+    index = _write(page, csv_tables(groups), destination, now)
     if has_slides:
         (destination / "slides").mkdir(exist_ok=True)
         for stem, draw, group, theme in slides(page, LIGHT.of_page(page.labels)):
@@ -67,15 +67,9 @@ def render(
 
 def render_history(histories: Sequence[History], destination: Path, now: datetime | None = None) -> Path:
     """Write the report over time in the same way; each history has at least two points."""
-
-    def write_tables(folder: Path) -> tuple[str, ...]:
-        folder.mkdir(parents=True, exist_ok=True)
-        lines = [line for history in histories for line in history.lines]
-        write_csv(pd.DataFrame(lines), folder / _HISTORY)
-        return (_HISTORY,)
-
     _check_ours(destination)
-    return _write(history_page(histories), (_HISTORY,), write_tables, destination, now)
+    lines = pd.DataFrame([line for history in histories for line in history.lines])
+    return _write(history_page(histories), {_HISTORY: lines}, destination, now)
 
 
 def is_report(folder: Path) -> bool:
@@ -83,11 +77,8 @@ def is_report(folder: Path) -> bool:
     return page.is_file() and _GENERATOR in page.read_bytes()
 
 
-def _write(
-    page: Page, names: Sequence[str], write_tables: Callable[[Path], tuple[str, ...]], destination: Path,
-    now: datetime | None,
-) -> Path:  # fmt: skip
-    """`names` are those of all tables, of which some may be too long to be written."""
+def _write(page: Page, tables: Mapping[str, pd.DataFrame], destination: Path, now: datetime | None) -> Path:
+    """The page is written last, since it links to charts and `tables`."""
     theme, charts = LIGHT.of_page(page.labels), destination / "charts"
     charts.mkdir(parents=True, exist_ok=True)
     index = destination / _PAGE
@@ -96,10 +87,9 @@ def _write(
     for content in page.contents:
         for picture in content.pictures:
             _write_chart(charts / picture.stem, picture.chart.draw, picture.group, theme)
-    tables = write_tables(destination / "tables")
-    left_out = [name for name in names if name not in tables]
-    (destination / "report.md").write_text(_markdown(page, tables, left_out), encoding="utf-8")
-    index.write_text(_html(page, tables, left_out, now or datetime.now(UTC)), encoding="utf-8")
+    write_csv_files(tables, destination / "tables")
+    (destination / "report.md").write_text(_markdown(page, [*tables]), encoding="utf-8")
+    index.write_text(_html(page, [*tables], now or datetime.now(UTC)), encoding="utf-8")
     return index
 
 
@@ -123,7 +113,7 @@ def overview(groups: Sequence[RunGroup]) -> str:
 
 def markdown_text(runs: Iterable[RunResult]) -> str:
     """The report in Markdown, with links to charts and tables that `render` writes."""
-    return _markdown(page_content(run_groups(runs)), CSV_NAMES, ())
+    return _markdown(page_content(run_groups(runs)), CSV_NAMES)
 
 
 def _write_chart(path: Path, draw: Draw, group: RunGroup, theme: Theme) -> None:
@@ -135,26 +125,24 @@ def _write_chart(path: Path, draw: Draw, group: RunGroup, theme: Theme) -> None:
     path.with_name(f"{path.name}.png").write_bytes(png(draw, group, theme))
 
 
-def _markdown(page: Page, tables: Sequence[str], left_out: Sequence[str]) -> str:
+def _markdown(page: Page, tables: Sequence[str]) -> str:
     environment = _environment(False, markdown.to_markdown)
     environment.filters |= {"table": markdown.table, "fenced": markdown.fenced, "raw": markdown.SafeMarkdown}
     template = environment.get_template("report.md.j2")
     return template.render(
         page=page,
         tables=tables,
-        left_out=left_out,
         shorten=lambda table: shorten(table, _MARKDOWN_TABLE_ENDS),
     )
 
 
-def _html(page: Page, tables: Sequence[str], left_out: Sequence[str], now: datetime) -> str:
+def _html(page: Page, tables: Sequence[str], now: datetime) -> str:
     environment = _environment(True, _to_html)
     theme, script = LIGHT.of_page(page.labels), _own_file("report.js")
     numbers = {label: number for number, label in enumerate(page.labels)}
     return environment.get_template("report.html.j2").render(
         page=page,
         tables=tables,
-        left_out=left_out,
         made=f"{now:%Y-%m-%d %H:%M} UTC",
         style=_colours() + _own_file("report.css"),
         script=script,

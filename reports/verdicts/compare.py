@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from scipy import stats
+from scipy.special import stdtr
 
 from bench.text import human_percent
+from reports.verdicts.confidence import CONFIDENCE
 
-CONFIDENCE = 0.95
 MODERATED: Final = "moderated t"
 AT_EQUAL_SPEED: Final = "moderated t at equal speed"  # of the machine, by its fixed work
 SAME = 1e-9  # of a ratio: less than the order of a sum may change, or a clock resolves
@@ -93,7 +93,7 @@ class Comparison:
         if not self.ratio or not self.error or self.freedom is None:
             return None
         distance = (math.log(self.ratio) - math.log(limit)) / self.error
-        return float(stats.t.sf(distance if above else -distance, self.freedom))
+        return float(stdtr(self.freedom, -distance if above else distance))
 
     @property
     def words(self) -> str:

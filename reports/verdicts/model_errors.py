@@ -19,9 +19,9 @@ from bench.results.rows import run_figures
 from bench.results.sessions import has_long_lived
 from bench.results.values import Session
 from reports.data.group import RunGroup
+from reports.verdicts.confidence import TWO_SIDED
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.query_load import QUERIES_PER_H, cpu_with_queries_s
-from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.unmodelled import figure_error
 
 METRICS = (

@@ -32,12 +32,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from bench.results.figures import began_s, primary_queries_of
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord
-from reports.verdicts.compare import CONFIDENCE
+from reports.verdicts.confidence import reach
 
 COMPACTIONS_MIN = 5  # with a query; below, the variance of their sums is hardly known
 _UNIQUE_MIN = 0.1  # of the phase, apart from the table: a variance inflation above 10 is called collinear
@@ -103,9 +102,9 @@ def estimated(queries: Queries) -> PhaseEffect | None:
     influence = (mean_beside / took_s - mean_without / expected_s) * residuals
     error = math.sqrt(float((np.bincount(stretches, influence) ** 2).sum()))
     freedom = len(np.unique(stretches[queries.is_beside])) - 1
-    reach = math.exp(float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error)
+    factor = math.exp(reach(freedom) * error)
     ratio, count = float(took_s / expected_s), int(beside.sum())
-    return PhaseEffect(ratio, ratio / reach, ratio * reach, count, len(beside) - count)
+    return PhaseEffect(ratio, ratio / factor, ratio * factor, count, len(beside) - count)
 
 
 def _at_tables_of_both(queries: Queries) -> Queries:

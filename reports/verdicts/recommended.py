@@ -5,8 +5,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
-
 from bench.results.arithmetic import known_mean, mean_of_known
 from bench.results.figures import primary_queries_of
 from bench.results.folders import RunResult
@@ -15,9 +13,9 @@ from bench.results.metrics import LATENCY, METRIC_BY_NAME, MIN_RUNS
 from bench.results.query_rate import query_weights
 from bench.results.rows import Row
 from reports.data.group import RunGroup
-from reports.verdicts.compare import CONFIDENCE, Comparison
+from reports.verdicts.compare import Comparison
+from reports.verdicts.confidence import TWO_SIDED, reach
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.unmodelled import figure_error, unmodelled
 
 _END = 0.25  # of the stream
@@ -192,7 +190,7 @@ def _factor(group: RunGroup, row: Row, metric: str) -> float | None:
     if len(values) < MIN_RUNS or min(values) <= 0:
         return None
     spread = statistics.stdev(map(math.log, values)) * math.sqrt(1 + 1 / len(values))
-    return math.exp(float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * spread)
+    return math.exp(reach(len(values) - 1) * spread)
 
 
 def _few_compactions(row: Row) -> int | None:

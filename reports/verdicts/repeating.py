@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from bench.results.metrics import MIN_RUNS
-from reports.verdicts.compare import CONFIDENCE, SAME, Comparison, Method, Verdict, exact
+from reports.verdicts.compare import SAME, Comparison, Method, Verdict, exact
+from reports.verdicts.confidence import TWO_SIDED, reach
 
 BYTES_TOLERANCE = 0.02  # of a ratio; equal runs of `quickstart` differ by up to 1 % in bytes
 MODELLED_TOLERANCE = 0.02  # of a ratio of modelled figures: a model is no better than that
 WITHIN_THE_MODELS_ERROR = "the difference is within the error of the model"
-TWO_SIDED = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
 
 Basis = Literal["count", "bytes", "timing"]
 
@@ -39,8 +38,7 @@ class BytesNoise:
         """By what share means over so many runs may differ; the default if no strategy has three runs."""
         if self.sd is None:
             return max(BYTES_TOLERANCE, self.spread)
-        quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, self.freedom))
-        return math.expm1(quantile * self.error(a_runs, b_runs))
+        return math.expm1(reach(self.freedom) * self.error(a_runs, b_runs))
 
     def error(self, a_runs: int, b_runs: int) -> float:
         """Standard error of the log of a ratio of means."""

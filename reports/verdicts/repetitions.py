@@ -3,11 +3,12 @@
 import math
 from statistics import fmean
 
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from bench.results.sittings import ended_s, started_s
 from reports.data.group import RunGroup
-from reports.verdicts.compare import CONFIDENCE, Comparison
+from reports.verdicts.compare import Comparison
+from reports.verdicts.confidence import CONFIDENCE
 
 FEWEST = 3  # repetitions below which noise cannot be estimated in any useful way
 MOST = 30  # repetitions that anybody will run
@@ -43,7 +44,7 @@ def _first(comparison: Comparison, distance: float, family: int, fewest: int) ->
     of_one = (comparison.error**2 - comparison.floor**2) * comparison.n
     for n in range(fewest, MOST + 1):
         freedom = max(2.0, comparison.freedom + 2 * (n - comparison.n))
-        quantile = stats.t.ppf(tail, freedom) + stats.norm.ppf(_POWER)
+        quantile = stdtrit(freedom, tail) + ndtri(_POWER)
         if abs(distance) > float(quantile) * math.sqrt(of_one / n + comparison.floor**2):
             return n
     return None

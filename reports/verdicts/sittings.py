@@ -35,10 +35,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from bench.results.metrics import MIN_RUNS
-from reports.verdicts.compare import CONFIDENCE, SAME, Comparison, verdict_of
+from reports.verdicts.compare import SAME, Comparison, verdict_of
+from reports.verdicts.confidence import reach
 from reports.verdicts.samples import Sample
 
 
@@ -101,7 +101,8 @@ def compare_sittings(a: Sample, b: Sample) -> Comparison | None:
     if error <= SAME:
         return None
     log = float(np.mean(a_means) - np.mean(b_means))
-    low, high = map(math.exp, stats.t.interval(CONFIDENCE, freedom, log, error))
+    reached = reach(freedom) * error
+    low, high = math.exp(log - reached), math.exp(log + reached)
     verdict = verdict_of(low, high)
     return Comparison(
         math.exp(log), low, high, n, "t on means of sittings", verdict, error=error, freedom=freedom,

@@ -37,20 +37,11 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
-from scipy import stats
 
 from bench.results.metrics import MIN_RUNS
 from bench.text import counted
-from reports.verdicts.compare import (
-    AT_EQUAL_SPEED,
-    CONFIDENCE,
-    MODERATED,
-    SAME,
-    Comparison,
-    exact,
-    undecided,
-    verdict_of,
-)
+from reports.verdicts.compare import AT_EQUAL_SPEED, MODERATED, SAME, Comparison, exact, undecided, verdict_of
+from reports.verdicts.confidence import reach
 from reports.verdicts.samples import Sample
 from reports.verdicts.sittings import SittingEffect, sitting_variance
 
@@ -146,7 +137,8 @@ def compare_timings(
         parts.append((sitting_variance(a_sample, b_sample, effect), effect.freedom))
     variance, freedom = _sum(parts)
     error = math.sqrt(variance)
-    low, high = (math.exp(float(end)) for end in stats.t.interval(CONFIDENCE, freedom, log, error))
+    reached = reach(freedom) * error
+    low, high = math.exp(log - reached), math.exp(log + reached)
     return Comparison(
         math.exp(log), low, high, n, AT_EQUAL_SPEED if model.is_adjusted else MODERATED,
         verdict_of(low, high), error=error, freedom=freedom, floor=math.sqrt(variance - noise**2),
@@ -162,8 +154,8 @@ def mean_interval(samples: Mapping[Key, Sample], key: Key) -> tuple[float, float
     if model.variances[key] <= SAME**2:
         return None
     error, freedom = model.error(key)
-    low, high = stats.t.interval(CONFIDENCE, freedom, model.levels[key], error)
-    return math.exp(low), math.exp(high)
+    log, reached = model.levels[key], reach(freedom) * error
+    return math.exp(log - reached), math.exp(log + reached)
 
 
 def positive(samples: Mapping[Key, Sample]) -> dict[Key, Sample]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from scipy import stats
-
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.results.records import Manifest
@@ -17,8 +15,7 @@ from bench.results.rows import Row
 from bench.results.values import BEYOND_MAX
 from bench.text import human_number
 from reports.data.group import RunGroup
-from reports.verdicts.compare import CONFIDENCE
-from reports.verdicts.repeating import TWO_SIDED
+from reports.verdicts.confidence import TWO_SIDED, reach
 
 _Sd = Literal["log_sd", "ratio_log_sd"]
 
@@ -203,7 +200,7 @@ def _streams_count(error: Mapping[str, Any], name: _Sd) -> int:
 
 def widening(streams_count: int) -> float:
     """By how much an interval from the errors of so few streams is wider than one from many (Student's t)."""
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, max(1, streams_count - 1))) / TWO_SIDED
+    return reach(max(1, streams_count - 1)) / TWO_SIDED
 
 
 def _simulated(groups: Iterable[RunGroup], strategies: Collection[str]) -> Iterator[Manifest]:

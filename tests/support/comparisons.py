@@ -4,7 +4,8 @@ import math
 
 from scipy import stats
 
-from reports.verdicts.compare import CONFIDENCE, MODERATED, Comparison, verdict_of
+from reports.verdicts.compare import MODERATED, Comparison, verdict_of
+from reports.verdicts.confidence import CONFIDENCE
 
 
 def measured(ratio: float, error: float, freedom: float = 2, n: int = 3) -> Comparison:

@@ -35,7 +35,7 @@ from bench.text import counted, human_number, human_percent, human_ratio
 from reports.data.formats import format_name
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
-from reports.verdicts.repeating import TWO_SIDED
+from reports.verdicts.confidence import TWO_SIDED
 from reports.verdicts.unmodelled import Beyond, beyond, coefficients_of, widening
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean

@@ -74,7 +74,7 @@ def page(report):
 def test_report_writes_page_markdown_charts_and_tables(report):
     names = {str(path.relative_to(report)) for path in report.rglob("*") if path.is_file()}
     charts = {f"charts/{name}.{kind}" for name in APPEND for kind in ("svg", "png")}
-    tables = {f"tables/{name}.csv" for name in ("summary", "compactions", "decisions", "probes", "files")}
+    tables = {f"tables/{name}.csv" for name in ("summary", "compactions", "probes")}
     assert names == {"index.html", "report.md", *charts, *tables}
 
 

@@ -12,7 +12,7 @@ from bench.cli.main import main
 from bench.results.folders import load_runs
 from bench.text import human_duration
 from reports.charts.theme import LIGHT, traits
-from reports.data.csv_files import write_csv_files
+from reports.data.csv_files import csv_tables, write_csv_files
 from reports.data.formats import part_name
 from reports.data.group import RunGroup, run_groups
 from reports.page.blocks import Listing, Picture, Prose, Terms
@@ -327,7 +327,7 @@ def test_matrix_and_csv_name_the_formats(both, group, tmp_path):
     assert columns == [
         "", "iceberg and delta, real: CPU of commits and policy", "iceberg, real: compaction CPU",
     ]  # fmt: skip
-    write_csv_files([both], tmp_path)
+    write_csv_files(csv_tables([both]), tmp_path)
     with (tmp_path / "summary.csv").open() as lines:
         formats = {line["strategy"]: line["format"] for line in csv.DictReader(lines)}
     assert formats == {**dict.fromkeys(ICEBERG, "iceberg"), **dict.fromkeys(DELTA, "delta")}
