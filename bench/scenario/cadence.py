@@ -66,9 +66,9 @@ class Cadence:
 
     def _pick(self, stream: str, window: int, first: int, end: int) -> int:
         """Draw one of `first` to `end` - 1 for a window."""
-        if self.phase == "fixed":
-            return end - 1
         count = end - first
+        if self.phase == "fixed" or count == 1:  # without the draw of a single place
+            return end - 1
         block, place = divmod(window, count)
         order = _shuffled(count, f"{self.seed}/{stream}-phase/{block}")
         return first + order[(place + self.repetition - 1) % count]

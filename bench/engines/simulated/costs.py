@@ -4,7 +4,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
@@ -53,6 +53,18 @@ class Part(BaseModel):
 _Coefficients = Mapping[str, Seconds]
 
 
+class StepSeconds(NamedTuple):
+    """CPU of the tasks and of the driver, and wall time beside the tasks: see `OperationCost`.
+
+    They follow from the amounts of work alone; what the JVM has still to compile comes on top.
+    """
+
+    task_s: float
+    driver_s: float
+    wall_s: float
+    tasks_count: int
+
+
 class OperationCost(Part):
     """Seconds of one kind of operation, by what a unit of work costs (see `steps.COEFFICIENTS`).
 
@@ -77,14 +89,25 @@ class OperationCost(Part):
         return {"tasks": self.tasks, "driver": self.driver, "wall": self.wall}
 
     def cost(self, step: Step, cores: int, jvm_cpu_s: float) -> Cost:
-        """Cores beyond the number of tasks stay idle. The JVM has used `jvm_cpu_s` so far."""
-        coldness = coldness_of(jvm_cpu_s)
-        task_s, driver_s = _sum(self.tasks, step), _sum(self.driver, step)
-        compiled_s = compiled_cpu_s(task_s + driver_s)
-        jit_s = compiled_s * (self.compiler + coldness * self.cold_compiler)
-        beside_s = _sum(self.wall, step) + coldness * self.cold_wall_s
-        wall_s = beside_s + task_s / parallelism(cores, step.tasks_count)
-        return Cost(wall_s, task_s + driver_s + jit_s, task_s, jit_s)
+        """The JVM has used `jvm_cpu_s` so far."""
+        return self.cost_of(self.seconds(step), cores, jvm_cpu_s)
+
+    def seconds(self, step: Step) -> StepSeconds:
+        amounts = step.amounts
+        task_s, driver_s = _sum(self.tasks, amounts), _sum(self.driver, amounts)
+        return StepSeconds(task_s, driver_s, _sum(self.wall, amounts), step.tasks_count)
+
+    def cost_of(self, seconds: StepSeconds, cores: int, jvm_cpu_s: float) -> Cost:
+        """The cost of a step that takes these `seconds`."""
+        cpu_s = seconds.task_s + seconds.driver_s
+        compiler = self.compiler + coldness_of(jvm_cpu_s) * self.cold_compiler
+        jit_s = compiled_cpu_s(cpu_s) * compiler
+        return Cost(self.wall_s_of(seconds, cores, jvm_cpu_s), cpu_s + jit_s, seconds.task_s, jit_s)
+
+    def wall_s_of(self, seconds: StepSeconds, cores: int, jvm_cpu_s: float) -> float:
+        """Cores beyond the number of tasks stay idle."""
+        cold_s = coldness_of(jvm_cpu_s) * self.cold_wall_s
+        return seconds.wall_s + cold_s + seconds.task_s / parallelism(cores, seconds.tasks_count)
 
 
 def coldness_of(jvm_cpu_s: float) -> float:
@@ -101,9 +124,11 @@ def compiled_cpu_s(cpu_s: float) -> float:
     return min(cpu_s, 1 + cpu_s / 10)
 
 
-def _sum(coefficients: Mapping[str, float], step: Step) -> float:
-    amounts = step.amounts
-    return sum(seconds * amounts.get(name, 0) for name, seconds in coefficients.items())
+def _sum(coefficients: Mapping[str, float], amounts: Mapping[str, float]) -> float:
+    total_s = 0.0  # `sum` over a generator takes longer, and this runs millions of times
+    for name, seconds in coefficients.items():
+        total_s += seconds * amounts.get(name, 0)
+    return total_s
 
 
 class ModelError(Part):

@@ -7,7 +7,7 @@ commit follow from the workload's shape, and the format's model determines how t
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic
@@ -30,10 +30,11 @@ from bench.engines.contract import (
 )
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.beyond_fit import BeyondFitNotes
-from bench.engines.simulated.costs import Coefficients
+from bench.engines.simulated.costs import Coefficients, StepSeconds
 from bench.engines.simulated.model import ConflictError, FormatModel, LostCommit, Prepared
 from bench.engines.simulated.steps import (
     PLANNING_OF,
+    QUERIES,
     Operation,
     Step,
     commit_step,
@@ -44,11 +45,21 @@ from bench.engines.simulated.steps import (
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
 from bench.results.records import PlanStatus
-from bench.results.values import NO_COST, NO_REWRITE_WORK, BeyondFit, Cost, RewriteWork, Session
+from bench.results.values import (
+    NO_COST,
+    NO_REWRITE_WORK,
+    BeyondFit,
+    Cost,
+    RewriteWork,
+    ScanWork,
+    Session,
+)
 from strategies.plan import Action, Native, Plan, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview, try_preview
 from strategies.state import TableState
 from workloads.commit import CommitSpec
+
+_LATEST_SCANS = 32  # the last scans whose seconds are kept
 
 
 class SimulatedEngine(Generic[Prepared]):
@@ -90,6 +101,9 @@ class SimulatedEngine(Generic[Prepared]):
         self._tickets = Tickets[Prepared](self._ledger)
         self._jvm_cpu_s = math.inf if self._is_jvm_warm else 0.0  # since the stream began
         self._beyond = BeyondFitNotes()
+        # A table that has not changed is queried several times. Priced once, a scan is noted once, too: what
+        # is noted are maxima.
+        self._seconds_of_query = lru_cache(_LATEST_SCANS)(self._new_seconds_of_query)
         self._begun: CommitSpec | None = None  # a commit that compactions may come before
         self._lost: LostCommit | None = None  # because of one of them
 
@@ -120,16 +134,24 @@ class SimulatedEngine(Generic[Prepared]):
         return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions, version.work)
 
     def _charge(self, step: Step, cores: int, *, in_figures: bool = True) -> Cost:
-        """The cost of a step that is carried out.
+        """The cost of a step that is carried out (`_spend`).
 
-        It warms the JVM. The load of a table, not `in_figures`, enters no figure that gets a verdict.
+        The load of a table, not `in_figures`, enters no figure that gets a verdict.
         """
-        step = step.on_table(self._table_amounts)
-        cost = self._modelled(step, cores)
-        if step.operation is not Operation.SINGLE_NODE:  # which compiles no Java
-            self._jvm_cpu_s += cost.cpu_s
+        return self._spend(step.operation, self._seconds(step, in_figures=in_figures), cores)
+
+    def _seconds(self, step: Step, *, in_figures: bool = True) -> StepSeconds:
+        """Notes amounts of the step that were never measured."""
+        step, operation = step.on_table(self._table_amounts), self._coefficients.operations[step.operation]
         if in_figures:
-            self._beyond.note(self._coefficients.operations[step.operation], step)
+            self._beyond.note(operation, step)
+        return operation.seconds(step)
+
+    def _spend(self, operation: Operation, seconds: StepSeconds, cores: int) -> Cost:
+        """The cost of a step that is carried out and takes these seconds: it warms the JVM."""
+        cost = self._coefficients.operations[operation].cost_of(seconds, cores, self._jvm_cpu_s)
+        if operation is not Operation.SINGLE_NODE:  # which compiles no Java
+            self._jvm_cpu_s += cost.cpu_s
         return cost.on_cores(self._core_speed)
 
     def _modelled(self, step: Step, cores: int) -> Cost:
@@ -273,12 +295,19 @@ class SimulatedEngine(Generic[Prepared]):
     def query(self, probe: Probe, session: Session = "new") -> QueryOutcome:
         """Opens the files that may hold the keys that the probe names, or all files if it names none."""
         scan, cores = self.model.opened(probe.sql), self._cores.reader
-        step = query_step(scan, session)
-        planning = replace(step, operation=PLANNING_OF[step.operation])
-        planning_s = self._modelled(planning, cores).wall_s / self._core_speed
-        cost = self._charge(step, cores)
+        query, planning = QUERIES[session], PLANNING_OF[QUERIES[session]]
+        query_seconds, planning_seconds = self._seconds_of_query(scan, session)
+        operation = self._coefficients.operations[planning]
+        planning_s = operation.wall_s_of(planning_seconds, cores, self._jvm_cpu_s) / self._core_speed
+        cost = self._spend(query, query_seconds, cores)
         planning_s = min(planning_s, cost.wall_s)
         return QueryOutcome(cost, planning_s, cost.wall_s - planning_s, scan)
+
+    def _new_seconds_of_query(self, scan: ScanWork, session: Session) -> tuple[StepSeconds, StepSeconds]:
+        """Of a query, and of planning it."""
+        step = query_step(scan, session)
+        planning = Step(PLANNING_OF[step.operation], step.amounts, step.tasks_count)
+        return self._seconds(step), self._seconds(planning)
 
     @property
     def beyond_fit(self) -> BeyondFit:

@@ -67,13 +67,14 @@ class Scan:
                 members[run.first.partition].append(run)
         self._bounds.update((partition, _Bounds(runs)) for partition, runs in members.items())
 
-    @property
-    def work(self) -> ScanWork:
+    def work(self, manifests_count: int) -> ScanWork:
+        """The work of a query of a table with so many manifests."""
         return ScanWork(
             self._files_count,
             self._deletes_count,
             self._data_bytes + self._deletes_bytes,
-            read_rows=self._rows,
+            manifests_count,
+            self._rows,
             delete_bytes=self._deletes_bytes,
         )
 

@@ -314,9 +314,10 @@ class IcebergTableModel:
 
     def opened(self, sql: str) -> ScanWork:
         wanted = selection_of(sql, self._spec.partitioning)
-        if wanted not in self._scans:
-            self._scans[wanted] = Scan(self.ledger.state(0), wanted)
-        return replace(self._scans[wanted].work, metadata_files_count=self._metadata.manifests_count)
+        scan = self._scans.get(wanted)
+        if scan is None:
+            scan = self._scans[wanted] = Scan(self.ledger.state(0), wanted)
+        return scan.work(self._metadata.manifests_count)
 
 
 def _change_of(merged: Merged) -> Change:

@@ -76,5 +76,5 @@ def test_a_scan_kept_up_to_date_opens_what_it_would_open_file_by_file(wanted, co
             ledger.remove_data(gone)
             scan.remove(gone)
         if scan is not None:
-            assert scan.work == counted(ledger.state(0), wanted)
-    assert Scan(ledger.state(0), wanted).work == counted(ledger.state(0), wanted)
+            assert scan.work(0) == counted(ledger.state(0), wanted)
+    assert Scan(ledger.state(0), wanted).work(0) == counted(ledger.state(0), wanted)
