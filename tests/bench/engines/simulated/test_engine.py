@@ -195,6 +195,18 @@ def test_long_lived_sessions_query_if_they_have_costs_and_roles_take_turns():
     assert new.cost.wall_s > 1
 
 
+def test_queries_of_a_table_that_has_not_changed_warm_the_jvm_and_are_noted_again_in_a_new_table():
+    query = {"steps": 1, "driver": {"s": 2.0}, "cold_compiler": 1.0, "ranges": {"s_per_file": [0, 1]}}
+    engine = make(coefficients(query=query))
+    for _ in range(2):
+        engine.create()
+        engine.commit(batch(1, 10, 3), 60_000)
+        first, second = engine.query(FULL_SCAN), engine.query(FULL_SCAN)
+        assert first.work == second.work
+        assert first.cost.jit_cpu_s > second.cost.jit_cpu_s > 0
+        assert engine.beyond_fit.extrapolated == {"query s_per_file": 3.0}
+
+
 def test_a_rewrite_keeps_the_sequence_number_it_was_planned_at():
     engine = make()
     commit_all(engine, batches(None)[:2])
