@@ -32,7 +32,7 @@ def counted(state, wanted):
     return ScanWork(
         len(files), sum(deletes.files_count for deletes in applied),
         sum(file.size_bytes for file in files) + delete_bytes, delete_bytes=delete_bytes,
-        read_rows=sum(file.rows for file in files),
+        metadata_files_count=0, read_rows=sum(file.rows for file in files),
     )  # fmt: skip
 
 
