@@ -8,7 +8,7 @@ separate from that of the change.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NewType, Protocol
 
@@ -18,6 +18,7 @@ from bench.engines.master import parse_master
 from bench.errors import EngineError
 from bench.results.records import PlanStatus, RoleId
 from bench.results.values import (
+    NO_CHANGE,
     NO_COST,
     Change,
     CommitWork,
@@ -191,10 +192,7 @@ def change_of(added: Iterable[Run[Any] | DeleteFile], removed: Iterable[Run[Any]
 
 def metadata_change(size_bytes: int, files_count: int) -> Change:
     """What a version changed that wrote these bytes of metadata, apart from data and delete files."""
-    return Change(
-        metadata_bytes=size_bytes, metadata_files_count=files_count,
-        added_rows=0, replaced_rows=0, added_delete_rows=0,
-    )  # fmt: skip
+    return replace(NO_CHANGE, metadata_bytes=size_bytes, metadata_files_count=files_count)
 
 
 def _by_kind(files: Iterable[Run[Any] | DeleteFile]) -> tuple[Files[Any], list[DeleteFile]]:

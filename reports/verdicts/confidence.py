@@ -3,6 +3,8 @@
 The quantiles are those of `scipy.special`: `scipy.stats`, which wraps them, takes a second to load.
 """
 
+import math
+
 from scipy.special import ndtri, stdtrit
 
 CONFIDENCE = 0.95
@@ -12,3 +14,9 @@ TWO_SIDED = float(ndtri((1 + CONFIDENCE) / 2))  # standard errors to each side, 
 def reach(freedom: float) -> float:
     """How many standard errors an interval reaches to each side, by Student's t."""
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+
+
+def ratio_interval(log: float, error: float, freedom: float) -> tuple[float, float]:
+    """The interval of a ratio, or of a figure, by its logarithm and the standard error of that."""
+    reached = reach(freedom) * error
+    return math.exp(log - reached), math.exp(log + reached)

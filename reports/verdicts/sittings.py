@@ -38,7 +38,7 @@ import numpy as np
 
 from bench.results.metrics import MIN_RUNS
 from reports.verdicts.compare import SAME, Comparison, verdict_of
-from reports.verdicts.confidence import reach
+from reports.verdicts.confidence import ratio_interval
 from reports.verdicts.samples import Sample
 
 
@@ -101,8 +101,7 @@ def compare_sittings(a: Sample, b: Sample) -> Comparison | None:
     if error <= SAME:
         return None
     log = float(np.mean(a_means) - np.mean(b_means))
-    reached = reach(freedom) * error
-    low, high = math.exp(log - reached), math.exp(log + reached)
+    low, high = ratio_interval(log, error, freedom)
     verdict = verdict_of(low, high)
     return Comparison(
         math.exp(log), low, high, n, "t on means of sittings", verdict, error=error, freedom=freedom,

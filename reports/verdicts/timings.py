@@ -41,7 +41,7 @@ import numpy as np
 from bench.results.metrics import MIN_RUNS
 from bench.text import counted
 from reports.verdicts.compare import AT_EQUAL_SPEED, MODERATED, SAME, Comparison, exact, undecided, verdict_of
-from reports.verdicts.confidence import reach
+from reports.verdicts.confidence import ratio_interval
 from reports.verdicts.samples import Sample
 from reports.verdicts.sittings import SittingEffect, sitting_variance
 
@@ -137,8 +137,7 @@ def compare_timings(
         parts.append((sitting_variance(a_sample, b_sample, effect), effect.freedom))
     variance, freedom = _sum(parts)
     error = math.sqrt(variance)
-    reached = reach(freedom) * error
-    low, high = math.exp(log - reached), math.exp(log + reached)
+    low, high = ratio_interval(log, error, freedom)
     return Comparison(
         math.exp(log), low, high, n, AT_EQUAL_SPEED if model.is_adjusted else MODERATED,
         verdict_of(low, high), error=error, freedom=freedom, floor=math.sqrt(variance - noise**2),
@@ -154,8 +153,7 @@ def mean_interval(samples: Mapping[Key, Sample], key: Key) -> tuple[float, float
     if model.variances[key] <= SAME**2:
         return None
     error, freedom = model.error(key)
-    log, reached = model.levels[key], reach(freedom) * error
-    return math.exp(log - reached), math.exp(log + reached)
+    return ratio_interval(model.levels[key], error, freedom)
 
 
 def positive(samples: Mapping[Key, Sample]) -> dict[Key, Sample]:
