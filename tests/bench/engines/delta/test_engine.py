@@ -30,6 +30,7 @@ from bench.engines.spark.session import configured, stored_bytes
 from bench.errors import EngineError
 from strategies.delta.commands import Command
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
+from strategies.delta.preview import preview_action
 from strategies.plan import Compact, Native
 from strategies.state import TableState
 from workloads.history import History
@@ -76,6 +77,12 @@ def by_our_state(engine):
     return sorted((file.path, file.size_bytes, dead.get(file.path, 0)) for file in state.data_files)
 
 
+def merged_bytes(state):
+    """The sizes of the files in each group that OPTIMIZE merges."""
+    groups = preview_action(OPTIMIZE.actions[0], state).groups
+    return sorted(sorted(file.size_bytes for file in group.files) for group in groups)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("by", ["none", "bucket"])
 def test_merge_writes_what_its_mode_says(delta, model, mode, by):
@@ -95,12 +102,12 @@ def test_merge_writes_what_its_mode_says(delta, model, mode, by):
 
 
 def test_its_history_is_imported_from_its_log(delta, model, tmp_path):
-    """And what the stream alone did to its files is replayed exactly without its compactions."""
+    """And a simulation replays what the stream alone did to its files, and plans the compaction that ran."""
     engine = delta(upsert_mode="merge-on-read", partitioning=Partitioning("bucket", buckets=2))
     commit(engine, model, *upserts(1, 30))
     commit(engine, model, (1, "Rome"), (2, None))
     commit(engine, model, *upserts(31, 40))
-    alone = by_our_state(engine)
+    alone, planned = by_our_state(engine), merged_bytes(engine.state(200_000))
     assert execute(engine, OPTIMIZE, 200_000).status == "ok"
     history = import_history(TableAddress(engine._location), None)
     assert [c.is_compaction for c in history.commits] == [False, False, False, True]
@@ -113,6 +120,7 @@ def test_its_history_is_imported_from_its_log(delta, model, tmp_path):
     commit_specs(replayed, *stream.shape(7, 3, 60_000, Partitioning()))
     assert replayed.model.live_rows == len(model.rows)
     assert sorted(row[1:] for row in by_our_state(replayed)) == sorted(row[1:] for row in alone)
+    assert merged_bytes(replayed.state(200_000)) == planned
 
 
 def test_a_query_tells_the_files_and_vectors_it_opened(delta, model):

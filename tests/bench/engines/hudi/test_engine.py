@@ -19,7 +19,7 @@ from upsert_commits import changes, commit_specs
 from bench.engines.contract import Probe
 from bench.engines.existing import TableAddress
 from bench.engines.hudi import services
-from bench.engines.hudi.existing_table import open_existing
+from bench.engines.hudi.existing_table import import_history, open_existing
 from bench.engines.hudi.packing import AUTO_SPLIT, SMALL_FILE_LIMIT, SPLIT_ROWS
 from bench.engines.hudi.services import Services, shifted_days
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
@@ -29,8 +29,10 @@ from strategies.hudi.compaction_plan import INCREMENTAL, TARGET_PARTITIONS
 from strategies.hudi.dates import day_of
 from strategies.hudi.files import Action
 from strategies.hudi.planners import Archive, Clean, Clustering, Compaction, LogCompaction
-from strategies.hudi.preview import planned_compaction
+from strategies.hudi.preview import planned_compaction, preview_action
 from strategies.state import MIB
+from workloads.history import History
+from workloads.history_file import write_history
 from workloads.partitioning import Partitioning
 
 pytestmark = pytest.mark.spark
@@ -56,6 +58,21 @@ def decided(engine, planner, at_ms):
 
 def run(engine, planner, at_ms):
     return execute(engine, decided(engine, planner, at_ms), at_ms)
+
+
+def sizes_and_rows(state):
+    """Of data files and of delete files."""
+    kinds = (state.data_files, state.delete_files)
+    return [sorted((file.size_bytes, file.rows) for file in files) for files in kinds]
+
+
+def merged_bytes(state, planner):
+    """Of base files and of log files in each group that the planner merges, with the number of log files."""
+    (action,) = planner.decide(state).actions
+    groups = preview_action(action, state).groups
+    return sorted(
+        (sum(f.size_bytes for f in g.files), g.delete_files_count, g.delete_bytes) for g in groups
+    )
 
 
 # Commits
@@ -112,6 +129,29 @@ def test_a_state_is_what_the_instants_made_of_the_table(hudi, log):
     assert state.partitions.keys() == {"0", "1"}
     metadata_bytes = sum(outcome.change.metadata_bytes for outcome in outcomes)
     assert 0 < metadata_bytes <= outcomes[-1].observed.table.metadata_storage_bytes < metadata_bytes + 5_000
+
+
+def test_its_history_is_imported_from_its_timeline(hudi, model, tmp_path):
+    """And a simulation replays what the stream alone did to its files, and plans the compaction that ran."""
+    engine = hudi(index_buckets=2)
+    commit(engine, model, *upserts(1, 30))
+    commit(engine, model, (1, "Rome"), (2, None))
+    commit(engine, model, *upserts(25, 40))
+    alone = sizes_and_rows(engine.state(0))
+    planned = merged_bytes(engine.state(3 * MINUTE_MS), ALL)
+    assert run(engine, ALL, 3 * MINUTE_MS).status == "ok"
+    history = import_history(TableAddress(engine._location), None)
+    assert [c.is_compaction for c in history.commits] == [False, False, False, True]
+    live = history.live_after().values()
+    kinds = [[file for file in live if file.is_data is is_data] for is_data in (True, False)]
+    assert [sorted((f.size_bytes, f.rows) for f in files) for files in kinds] == sizes_and_rows(engine.state(0))
+    write_history(history, tmp_path / "history.parquet")
+    stream = History(str(tmp_path / "history.parquet"))
+    replayed = make_model(schema=stream.schema, index="simple", partitioning=stream.partitioning)
+    commit_specs(replayed, *stream.shape(7, 3, MINUTE_MS, stream.partitioning))
+    assert replayed.model.live_rows == len(model.rows)
+    assert sizes_and_rows(replayed.state(0)) == alone
+    assert merged_bytes(replayed.state(3 * MINUTE_MS), ALL) == planned
 
 
 # Table services
