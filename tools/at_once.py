@@ -6,10 +6,11 @@ For each format, the first table has the compactions of real runs: what its rule
 that ended while each of them ran, and what happened. The second has how often compactions and commits lost
 and how late commits were, real and simulated with the shipped coefficients, which are not fitted to runs with
 a real clock. The third has the slowest commits and queries, counted from when they were due and from when
-they began.
+they began, and the fourth why steps lost, in the format's words.
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,6 +156,22 @@ def judged(found: Sequence[Outcome]) -> Judged:
     return Judged(sum(one.predicted == one.observed for one in told), len(told), len(found) - len(told))
 
 
+def reasons(runs: Iterable[RunResult]) -> Counter[tuple[str, str]]:
+    """How many compactions, and how many tries of commits, lost for which reason."""
+    found: Counter[tuple[str, str]] = Counter()
+    for run in runs:
+        lost = [one.error for one in run.of(CompactionRecord) if one.status == "conflict"]
+        tries = [why for commit in run.of(CommitRecord) for why in commit.conflicts or ()]
+        found.update(("compactions", _reason(why or "")) for why in lost)
+        found.update(("commits", _reason(why)) for why in tries)
+    return found
+
+
+def _reason(message: str) -> str:
+    """The message of a conflict without the files that follow it."""
+    return message.split(": ")[0].removeprefix("Cannot commit, ")
+
+
 @dataclass(frozen=True, slots=True)
 class Rates:
     """Means over `runs_count` runs of a strategy; None where a figure is not known.
@@ -263,6 +280,13 @@ def tail_lines(runs: Sequence[RunResult]) -> Iterator[str]:
             )
 
 
+def reason_lines(runs: Iterable[RunResult]) -> Iterator[str]:
+    yield f"{'strategy':<16} {'lost':>5}"
+    for strategy, own in by_key(runs, lambda run: run.manifest.strategy).items():
+        for (what, why), count in reasons(own).most_common():
+            yield f"{strategy:<16} {count:>5} {what}: {why}"
+
+
 def _text(value: float | None) -> str:
     return MISSING if value is None else f"{value:.2f}"
 
@@ -278,7 +302,8 @@ def main() -> None:
         for name, own in by_key(runs, lambda run: run.manifest.format).items():
             print(f"{name}:", *outcome_lines(outcomes_of(own)), sep="\n")
             print("", *rate_lines(compared(own, folders[0])), sep="\n")
-            print("", *tail_lines([run for run in own if run.finished]), "", sep="\n")
+            print("", *tail_lines([run for run in own if run.finished]), sep="\n")
+            print("", *reason_lines(own), "", sep="\n")
     except CompactbenchError as error:
         parser.exit(error.exit_code, f"{error}\n")
 

@@ -66,7 +66,7 @@ from reports.verdicts.samples import samples
 from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings
 from reports.verdicts.unmodelled import widening
-from tools.at_once import commit_tail, judged, outcomes_of, query_tail
+from tools.at_once import commit_tail, judged, outcomes_of, query_tail, reasons
 from tools.executor_figures import stored_rounds
 from tools.finding_charts import FINDING_CHARTS
 from tools.regret_figures import chosen, stored_traffic, worst
@@ -464,7 +464,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
         "executor_rounds": stored_rounds(),
         "regrets": stored_traffic(), "worst_regret": worst, "chosen_setting": chosen,
         "percent": human_percent,
-        **{of.__name__: of for of in (judged, outcomes_of, commit_tail, query_tail, phase_effect)},
+        **{of.__name__: of for of in (judged, outcomes_of, reasons, commit_tail, query_tail, phase_effect)},
     }  # fmt: skip
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     groups = {name: runs.group for name, runs in by_name.items()}

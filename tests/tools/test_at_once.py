@@ -3,7 +3,16 @@ from live_runs import LIVE, live, live_runs
 from records import commit, compaction, end, run
 
 from bench.results.values import Span
-from tools.at_once import commit_tail, compared, outcome_lines, outcomes, query_tail, rates, tail_lines
+from tools.at_once import (
+    commit_tail,
+    compared,
+    outcome_lines,
+    outcomes,
+    query_tail,
+    rates,
+    reason_lines,
+    tail_lines,
+)
 
 ALL, SOME = {"files_removed_count": 5.0}, {"files_removed_count": 4.0}
 BEFORE = {"data_files_count": 5, "live_bytes": 1, "rows": 1, "delete_files_count": 0, "delete_rows": 0}
@@ -131,3 +140,13 @@ def test_the_slowest_are_counted_from_when_they_were_due_and_from_when_they_bega
 def test_runs_are_simulated_again_by_the_scenario_they_recorded(tmp_path):
     with pytest.raises(Exception, match="usable real runs"):
         [*compared([], tmp_path)]
+
+
+def test_what_lost_is_counted_by_the_words_of_the_format_without_its_files():
+    found, missing = "found new position delete for replaced data file", "missing data files"
+    lost = [rewriting("conflict", error=f"Cannot commit, {found}: GenericDataFile{{{n}}}") for n in (1, 2)]
+    again = commit(tick=9, conflicts=[f"Cannot commit, {missing}: [file:/{name}]" for name in "abc"])
+    made = run(*lost, rewriting("ok"), again, end(), **LIVE)
+    never, (commits, compactions) = made.manifest.strategy, list(reason_lines([made]))[1:]
+    assert commits.split(maxsplit=2) == [never, "3", f"commits: {missing}"]
+    assert compactions.split(maxsplit=2) == [never, "2", f"compactions: {found}"]

@@ -29,7 +29,7 @@ METHOD: Mapping[Note, Entry] = {
             "A commit and a compaction take scenario time; a commit that is due while the one before it runs "
             "comes late. A compaction rewrites the files that were there when it began, and commits at its "
             "end, unless a commit in between has made that impossible by the rules of the format. Meanwhile "
-            "the same compactor begins no other."
+            "the same compactor begins no other. A commit that loses to a compaction is made again."
         ),
     ),
     ("cores", "shared"): (
@@ -38,7 +38,8 @@ METHOD: Mapping[Note, Entry] = {
             "Steps that run at the same time share the scenario's ",
             Verbatim("resources.shared_cores"),
             " evenly, and none uses more than the cores of its role. So commits and compactions slow each "
-            "other down, and compactions slow queries down. No query is sampled while a commit runs.",
+            "other down, and compactions slow queries down. Queries are samples: they slow nothing down, and "
+            "none is taken while a commit runs.",
         ),
     ),
     ("cores", FEWER_CORES): (
@@ -194,10 +195,6 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
         "The virtual clock stands still during compaction. This favours long compactions, and hides "
         "conflicts between writer and compactor and their competition with queries. The duty cycle above "
         "shows how much is hidden."
-    ),
-    ("clock", "real"): say(
-        "No commit fails because of a compaction. The queries are samples: they are slowed down, and slow "
-        "down nobody."
     ),
     ("cores", "of each role"): say("Each role has cores of its own, so roles do not slow each other down."),
     ("page_cache", "warm"): say(

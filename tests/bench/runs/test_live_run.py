@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -106,6 +107,22 @@ def test_a_catalog_that_stays_locked_fails_the_run(folder):
     assert waited_s > 50
     assert have_ended(found)
     (failed,) = [run for run in load_runs(folder / "r") if run.manifest.scenario == "locked"]
+    assert failed.end.status == "failed"
+
+
+def test_a_full_disk_fails_the_run_and_says_whose(folder):
+    """A file that reaches the limit of its size cannot be written, as on a full disk."""
+    (folder / "full.toml").write_text(LIVE_SCENARIOS["iceberg"])
+    with start(folder, scenario="full") as process:
+        wait_for_commit(1, process, folder, "full")
+        found = roles(process)
+        for one in [part for role in found for part in (role, *role.children(recursive=True))]:
+            one.rlimit(psutil.RLIMIT_FSIZE, (4096, 4096))
+        out, err = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 1, out + err
+    assert re.search(r"the (writer|reader|compactor-\d) failed: .*File too large", out + err), out + err
+    assert have_ended(found)
+    (failed,) = [run for run in load_runs(folder / "r") if run.manifest.scenario == "full"]
     assert failed.end.status == "failed"
 
 

@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import cast
 
@@ -89,7 +90,8 @@ def do_role(job: RoleJob) -> bool:
         sys.stderr.write(scenario.secrets.scrub(traceback.format_exc()))
         barrier = Barrier(job.barrier)
         if not barrier.has(f"failed-{job.role}"):
-            barrier.mark(f"failed-{job.role}", scenario.secrets.scrub(first_error(error)))
+            with suppress(OSError):  # on a full disk
+                barrier.mark(f"failed-{job.role}", scenario.secrets.scrub(first_error(error)))
         return False
     return True
 

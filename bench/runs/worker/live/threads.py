@@ -40,7 +40,7 @@ class ThreadsRun(LiveRun):
         reason = self._barrier.text(f"failed-{role}")
         if reason or is_alive or self._barrier.has(f"ended-{role}"):
             return reason or None
-        return "its thread ended without an error"
+        return "its thread ended and left no error"
 
     def _give_up(self, role: str, start_s: float) -> None:
         """Cancel what a compactor executes until it has ended; it records that by itself."""

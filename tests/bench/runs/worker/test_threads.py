@@ -57,7 +57,7 @@ def test_a_thread_that_has_failed_says_why(run):
     done.join()
     run._threads = {"reader": done, "writer": threading.current_thread()}
     assert run._failure("writer") is None
-    assert run._failure("reader") == "its thread ended without an error"
+    assert run._failure("reader") == "its thread ended and left no error"
     run._barrier.mark("failed-reader", "no such table")
     assert run._failure("reader") == "no such table"
     run._barrier.clear("failed-reader")
