@@ -45,12 +45,13 @@ check: lint ## The same, and run the tests that need no Java
 		--dist loadfile
 
 .PHONY: bench
-bench: $(READY) ## Measure compactbench itself: its share of a run, commits and plans, rounds by each executor, long simulations
+bench: $(READY) ## Measure compactbench itself: its share of a run, commits and plans, rounds by each executor, long simulations, imports
 	@TZ=UTC $(BIN)/python -P tools/overhead.py
 	@TZ=UTC $(BIN)/python -P tools/commit_cost.py
 	@TZ=UTC $(BIN)/python -P tools/executor_rounds.py
 	@TZ=UTC $(BIN)/python -P tools/planning_speed.py
 	@TZ=UTC $(BIN)/python -P tools/simulation_speed.py
+	@TZ=UTC PYTHONPATH=tests/support $(BIN)/python -P tools/import_speed.py
 
 .PHONY: trust
 trust: $(READY) ## Test how far comparisons can be trusted here: A/A runs and a known difference (about 40 minutes)
