@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from equality_deletes import add_equality_delete
+from iceberg_commits import add_equality_delete
 
 from bench.cli.main import main
 

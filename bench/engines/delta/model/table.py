@@ -148,8 +148,8 @@ class DeltaTableModel:
     def lost(self, spec: CommitSpec, staged: Prepared) -> LostCommit | None:
         """MERGE reads the whole table, so it loses against any files that OPTIMIZE replaces meanwhile.
 
-        Source: ConflictChecker of Delta 3.3 with WriteSerializable, the default isolation level. Files that a
-        commit adds are no conflict only if it read none, whether its data has changed or not.
+        Source: ConflictChecker of Delta 3.3 with Serializable, its only isolation level. Files that a commit
+        adds are no conflict only if it read none, whether its data has changed or not.
         """
         if self._recorded is not None or not is_merge(spec) or not staged.preview.groups:
             return None

@@ -70,9 +70,7 @@ def merged_bytes(state, planner):
     """Of base files and of log files in each group that the planner merges, with the number of log files."""
     (action,) = planner.decide(state).actions
     groups = preview_action(action, state).groups
-    return sorted(
-        (sum(f.size_bytes for f in g.files), g.delete_files_count, g.delete_bytes) for g in groups
-    )
+    return sorted((sum(f.size_bytes for f in g.files), g.delete_files_count, g.delete_bytes) for g in groups)
 
 
 # Commits
@@ -144,7 +142,9 @@ def test_its_history_is_imported_from_its_timeline(hudi, model, tmp_path):
     assert [c.is_compaction for c in history.commits] == [False, False, False, True]
     live = history.live_after().values()
     kinds = [[file for file in live if file.is_data is is_data] for is_data in (True, False)]
-    assert [sorted((f.size_bytes, f.rows) for f in files) for files in kinds] == sizes_and_rows(engine.state(0))
+    assert [sorted((f.size_bytes, f.rows) for f in files) for files in kinds] == sizes_and_rows(
+        engine.state(0)
+    )
     write_history(history, tmp_path / "history.parquet")
     stream = History(str(tmp_path / "history.parquet"))
     replayed = make_model(schema=stream.schema, index="simple", partitioning=stream.partitioning)

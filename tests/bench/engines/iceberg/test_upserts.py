@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from change_batches import Change, ModelTable, commit, drawn_changes, keyed_rows, upserts
 from engine_streams import execute, plan, snapshots
-from equality_deletes import add_equality_delete
 from hypothesis import Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from iceberg_commits import add_equality_delete
 from profiles import by_profile
 from resurrected import resurrected
 
