@@ -111,9 +111,10 @@ def is_upsert(spec: CommitSpec) -> bool:
 
 
 def _changes(spec: CommitSpec) -> Iterator[PartitionChanges]:
+    inserts = spec.keys is None or spec.keys.new_count > 0
     for shape in spec.partitions:
         keys = max(shape.deleted_keys, shape.live_rows) if is_upsert(spec) else shape.rows
-        yield PartitionChanges(path_of(shape.partition), keys, shape.live_rows)
+        yield PartitionChanges(path_of(shape.partition), keys, shape.live_rows, inserts)
 
 
 def _keys_of(spec: CommitSpec, rows: int) -> KeyRange | None:

@@ -22,11 +22,15 @@ _COMMITS = 5  # _hoodie.record.size.estimator.max.commits
 
 @dataclass(frozen=True, slots=True)
 class PartitionChanges:
-    """The distinct `keys` of a commit in one partition; only `live` of them have a row after it."""
+    """The distinct `keys` of a commit in one partition; only `live` of them have a row after it.
+
+    If it `inserts` no keys, only updates of deleted ones add rows.
+    """
 
     partition: str
     keys: int
     live: int
+    inserts: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +70,14 @@ def by_place(
     """
     changed = sum(lost.values())
     inserted = min(changes.live, max(0, changes.keys - changed))
-    updated = min(changed, changes.live - inserted)
+    if not changes.inserts and inserted <= len(lost):
+        inserted = 0  # each group loses a whole number of rows; the parts that are left are no new rows
+    updated = changes.live - inserted
     shares, before = dict[FileGroupId, Share](), 0
     for group, rows in lost.items():
         until = before + rows
         own = updated * until // changed - updated * before // changed
-        shares[group], before = Share(group, 0, own, rows - own), until
+        shares[group], before = Share(group, 0, own, max(0, rows - own)), until
     new = list[Share]()
     for into, rows in _packed(inserted, groups, packing, row_bytes, is_merge_on_read):
         if into is None:

@@ -116,6 +116,18 @@ def test_without_buckets_changes_go_to_the_group_that_has_the_row():
     assert engine.model.live_rows == 10_000
 
 
+def test_updates_alone_make_no_new_group():
+    """Also where each of many groups is expected to lose a few rows and a part of one."""
+    upsert = Upsert(100, 1, 90_000, initial_files=1, insert_share=0.0, delete_share=0.0)
+    engine = make(index="simple", properties=NO_SMALL_FILES)
+    specs = [*upsert.shape(7, 20, MINUTE_MS, Partitioning())]
+    commit_specs(engine, specs[0])
+    before = len(bases(engine))
+    commit_specs(engine, *specs[1:])
+    assert len(bases(engine)) == before > 1
+    assert abs(engine.model.live_rows - 90_000) <= before  # a part of a row in each group
+
+
 def test_new_rows_go_to_the_smallest_base_file_without_log_files():
     engine = make(index="simple")
     commit_specs(engine, load(1000))
