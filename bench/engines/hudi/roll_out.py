@@ -8,7 +8,10 @@ from strategies.hudi.compaction_strategies import class_names
 from strategies.plan import Native
 from strategies.planner import Planner, fixed_actions
 
-_PROCEDURES = {Command.COMPACTION: "run_compaction", Command.CLUSTERING: "run_clustering"}
+_PROCEDURES = {
+    Command.COMPACTION: ("run_compaction", "run"),
+    Command.CLUSTERING: ("run_clustering", "scheduleAndExecute"),
+}
 _AT_ONCE = {
     Command.COMPACTION: {"hoodie.compact.inline.max.delta.commits": "0"},
     Command.CLUSTERING: {"hoodie.clustering.async.max.commits": "0"},
@@ -30,5 +33,6 @@ def roll_out(planner: Planner, name: str, target_bytes: int) -> tuple[str, ...]:
                 options = complete_texts(action.options, target_bytes)
             options = {**_AT_ONCE[command], **options}
             statements += [f"SET {key} = {text}" for key, text in options.items()]
-            statements.append(f"CALL {_PROCEDURES[command]}(op => 'run', table => {sql_text(name)})")
+            procedure, operation = _PROCEDURES[command]
+            statements.append(f"CALL {procedure}(op => '{operation}', table => {sql_text(name)})")
     return tuple(statements)

@@ -8,8 +8,8 @@ from bench.engines.hudi.table_keys import MERGE_ON_READ
 from bench.engines.registry import FORMATS
 from bench.engines.sql import set_properties
 from strategies.amoro.planner import Amoro
-from strategies.delta.planners import Optimize
-from strategies.hudi.planners import Compaction
+from strategies.delta.planners import Optimize, Reorg, ZOrder
+from strategies.hudi.planners import Clustering, Compaction
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles
 from strategies.never import Never
 from strategies.state import MIB
@@ -47,6 +47,23 @@ def test_delta(spark, delta, stream_with_rows):
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize("planner", [Reorg(), ZOrder(("order_id",))])
+def test_other_commands_of_delta(spark, delta, model, planner):
+    """Both rewrite the file that has a deletion vector, and REORG no other file."""
+    engine = delta(upsert_mode="merge-on-read")
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, "Rome"))
+    assert engine.state(AT_MS).delete_files
+    rows = spark.table(engine._name).count()
+    run(spark, "delta", planner, engine._name)
+    engine._observe(AT_MS)
+    state = engine.state(AT_MS)
+    assert not state.delete_files
+    assert (len(state.data_files) == 1) == isinstance(planner, ZOrder)
+    assert spark.table(engine._name).count() == rows
+
+
+@pytest.mark.spark
 def test_properties_of_delta(spark, delta):
     engine = delta()
     spark.sql(set_properties(engine._name, {"delta.autoOptimize.autoCompact": "true"}))
@@ -55,17 +72,18 @@ def test_properties_of_delta(spark, delta):
 
 
 @pytest.mark.spark
-def test_hudi(spark, hudi, model, namespaces):
-    engine = hudi(upsert_mode=MERGE_ON_READ)
+@pytest.mark.parametrize(("planner", "action"), [(Compaction(), "commit"), (Clustering(), "replacecommit")])
+def test_hudi(spark, hudi, model, namespaces, planner, action):
+    engine = hudi(upsert_mode=MERGE_ON_READ, index="simple")
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, *upserts(1, 9))
     assert engine.state(AT_MS).delete_files
     name = f"default.{next(namespaces)}"
     spark.sql(f"CREATE TABLE {name} USING hudi LOCATION '{engine._location}'")
     rows = spark.table(name).count()
-    run(spark, "hudi", Compaction(), name)
+    run(spark, "hudi", planner, name)
     timeline = spark.sql(f"CALL show_commits(table => '{name}', limit => 10)").collect()
-    assert "commit" in {instant.action for instant in timeline}
+    assert action in {instant.action for instant in timeline}
     assert spark.table(name).count() == rows
     spark.sql(f"DROP TABLE {name}")
 
