@@ -13,7 +13,7 @@ from bench.scenario.schema import ScenarioKeys, StrategyKeys, WriterKeys
 from bench.secrets import hidden
 from bench.text import counted
 from strategies.never import Never
-from strategies.planner import Planner, known_options_of
+from strategies.planner import Planner, known_options_of, traits_of
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import AfterCommits
 
@@ -125,7 +125,8 @@ def _manner(rule: Rule) -> str:
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
     rules = "; else ".join(map(rule_text, strategy.rules))
     without_rules = "no rules" if keys.properties else "no compaction"  # a property may make commits compact
-    parts = [rules if keys.rules else without_rules]
+    may_plan = any(traits_of(rule.planner).may_plan for rule in strategy.rules)
+    parts = [rules if may_plan else without_rules]
     if keys.writer.files_per_commit is not None:
         parts.append(f"writes {counted(keys.writer.files_per_commit, 'file')} per commit")
     if writer.commit_every_ms is not None:

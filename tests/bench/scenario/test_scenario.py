@@ -50,6 +50,13 @@ def test_a_strategy_without_rules_is_the_baseline(tmp_path):
     assert every.summary == "every(interval=2min): iceberg.rewrite_data_files()"
 
 
+def test_a_rule_that_never_plans_is_no_compaction(tmp_path):
+    """As recorded scenarios state the baseline, which recommend and tune read again."""
+    rules = [{"trigger": {"type": "after_commits", "commits": 1}, "planner": {"type": "never"}}]
+    (spec,) = load(tmp_path, strategies=[{"label": "never", "rules": rules}]).strategies
+    assert spec.summary == "no compaction"
+
+
 def test_a_strategy_with_overrides(tmp_path):
     own = {"label": "own", "writer": {"files_per_commit": 2}, "properties": {"write.x": 5}}
     (spec,) = load(tmp_path, strategies=[own]).strategies
