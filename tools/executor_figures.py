@@ -25,10 +25,14 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The rounds of one size by what made them; the rounds of all kinds took turns."""
+    """The rounds of one size by what made them; the rounds of all kinds took turns.
+
+    `other_cores` is the mean number of cores that other processes used meanwhile; None if it is not known.
+    """
 
     command: str
     by_kind: Mapping[str, tuple[Round, ...]]
+    other_cores: float | None = None
 
     @property
     def count(self) -> int:

@@ -26,8 +26,10 @@ from bench.engines.contract import Batch, CatalogSettings, EngineSettings, Table
 from bench.engines.iceberg.engine import IcebergEngine, open_iceberg
 from bench.engines.iceberg.single_node.database import literal, local_path
 from bench.engines.iceberg.table_keys import SINGLE_NODE
+from bench.engines.master import parse_master
 from bench.engines.spark.peak_memory import PeakRss
 from bench.results.values import Cost
+from bench.runs.worker.neighbours import Neighbours
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
 from strategies.state import OWN_EXECUTOR
 from tools.executor_figures import Round, Rounds, store_rounds
@@ -51,8 +53,10 @@ def main() -> None:
     options = parser.parse_args()
     runtime.use_java()
     command = shlex.join(["python", "-P", "-m", "tools.executor_rounds", *sys.argv[1:]])
+    neighbours = Neighbours(parse_master("local"))
     with tempfile.TemporaryDirectory() as work:
-        rounds = Rounds(command, measured(options, Path(work)))
+        by_kind = measured(options, Path(work))
+    rounds = Rounds(command, by_kind, neighbours.cores())
     print(f"{options.rounds} rounds of {options.files} files of {options.rows} rows")
     report(rounds)
     if options.store:
@@ -141,6 +145,8 @@ def report(rounds: Rounds) -> None:
             f"{name:12} {fmean(cpu_s):11.3f} {median(cpu_s):8.3f} {fmean(jit_s):10.3f} "
             f"{fmean(cpu_s) / floor_s:8.2f} {rounds.peak(name):>15}"
         )
+    if rounds.other_cores is not None:
+        print(f"other processes used {rounds.other_cores:.2f} cores meanwhile")
     for other, most in GOALS.items():
         whole, compiled = (rounds.ratio(SINGLE_NODE, other, has_jit=has_jit) for has_jit in (True, False))
         print(f"{SINGLE_NODE} / {other}: {whole}, without JIT {compiled} (goal: <= {most:.2g})")
