@@ -10,6 +10,7 @@ they began, and the fourth why steps lost, in the format's words.
 """
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ _RENEWS = "use-starting-sequence-number=false"  # in an action, as `describe_act
 _RESOLUTION = "hoodie.write.lock.conflict.resolution.strategy"
 _PREFERS_WRITER = "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy"
 _OUTCOMES = ("ok", "conflict")
+_NAMES = re.compile(r"\w+\{.*\}|\S+\.parquet")  # of a file group, as Hudi writes it, and of a file
 _FIGURES = (
     "lost_compactions", "compactions", "redone_commits", "commit_since_due_p50_s", "commit_since_due_p95_s",
 )  # fmt: skip
@@ -162,14 +164,14 @@ def reasons(runs: Iterable[RunResult]) -> Counter[tuple[str, str]]:
     for run in runs:
         lost = [one.error for one in run.of(CompactionRecord) if one.status == "conflict"]
         tries = [why for commit in run.of(CommitRecord) for why in commit.conflicts or ()]
-        found.update(("compactions", _reason(why or "")) for why in lost)
+        found.update(("compactions", _reason(why or "not recorded")) for why in lost)
         found.update(("commits", _reason(why)) for why in tries)
     return found
 
 
 def _reason(message: str) -> str:
-    """The message of a conflict without the files that follow it."""
-    return message.split(": ")[0].removeprefix("Cannot commit, ")
+    """The message of a conflict without the files that it names."""
+    return _NAMES.sub("...", message.split(": ")[0].removeprefix("Cannot commit, "))
 
 
 @dataclass(frozen=True, slots=True)

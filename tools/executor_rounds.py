@@ -53,18 +53,18 @@ def main() -> None:
     options = parser.parse_args()
     runtime.use_java()
     command = shlex.join(["python", "-P", "-m", "tools.executor_rounds", *sys.argv[1:]])
-    neighbours = Neighbours(parse_master("local"))
     with tempfile.TemporaryDirectory() as work:
-        by_kind = measured(options, Path(work))
-    rounds = Rounds(command, by_kind, neighbours.cores())
+        rounds = Rounds(command, *measured(options, Path(work)))
     print(f"{options.rounds} rounds of {options.files} files of {options.rows} rows")
     report(rounds)
     if options.store:
         store_rounds(f"{options.files}x{options.rows}", rounds)
 
 
-def measured(options: argparse.Namespace, folder: Path) -> Mapping[str, tuple[Round, ...]]:
-    """The rounds of each kind after the warm-up."""
+def measured(
+    options: argparse.Namespace, folder: Path
+) -> tuple[Mapping[str, tuple[Round, ...]], float | None]:
+    """The rounds of each kind after the warm-up, and how many cores other processes used meanwhile."""
     memory_bytes, commits = options.memory_mib * 2**20, options.warm_up + options.rounds
     settings = EngineSettings(
         folder, TableSpec(TARGET_BYTES), catalog=CatalogSettings(), compaction_memory_bytes=memory_bytes
@@ -80,7 +80,10 @@ def measured(options: argparse.Namespace, folder: Path) -> Mapping[str, tuple[Ro
         by_spark.create()
         single_node.create()
         specs = workload.shape(SEED, commits, INTERVAL_MS, Partitioning())
+        neighbours = Neighbours(parse_master("local"))
         for number, (spec, logged) in enumerate(zip(specs, log.commits, strict=True)):
+            if number == options.warm_up:
+                neighbours = Neighbours(parse_master("local"))
             batch = Batch(spec, log.paths(logged), logged.size_bytes)
             of_spark, of_single_node = committed(by_spark, batch), committed(single_node, batch)
             kinds: list[tuple[str, Callable[[], Round]]] = [
@@ -93,8 +96,9 @@ def measured(options: argparse.Namespace, folder: Path) -> Mapping[str, tuple[Ro
                 done = run()
                 if number >= options.warm_up:
                     found[name].append(done)
+        other_cores = neighbours.cores()
         single_node.close()
-    return {kind: tuple(rounds) for kind, rounds in found.items()}
+    return {kind: tuple(rounds) for kind, rounds in found.items()}, other_cores
 
 
 def committed(engine: IcebergEngine, batch: Batch) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ def write_delta(folder: Path) -> str:
 def write_hudi(folder: Path) -> str:
     table = HudiFolder(folder)
     for commit in range(COMMITS):
-        day, minute = divmod(2 * commit, 60)
-        at = 100 * day + minute  # an hour has 100 of the numbers that are minutes
+        hour, minute = divmod(2 * commit, 60)
+        at = 100 * hour + minute  # HudiFolder writes it as digits of a time
         files = [table.base(at, f"f{commit}x{number}") for number in range(FILES)]
         table.commit(at, *files, action="commit", operation="INSERT")
     return str(folder)

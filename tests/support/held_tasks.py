@@ -3,11 +3,13 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+_WAIT_S = 300.0  # a slow machine is no failure
+
 
 def committed_meanwhile(spark, gate, statement, commit):
     """The rows of `statement`, whose tasks begin only after `commit()`; raises what the statement raises.
 
-    Until then tasks that wait for the file `gate` take all cores. So `commit` may not need Spark's tasks.
+    Until then tasks that wait for the file `gate` take all cores. So `commit` must not need Spark's tasks.
     """
     cores = spark.sparkContext.defaultParallelism
 
@@ -16,10 +18,12 @@ def committed_meanwhile(spark, gate, statement, commit):
             time.sleep(0.05)
 
     def wait_for_jobs(count, future):
+        until_s = time.monotonic() + _WAIT_S
         while len(spark.sparkContext.statusTracker().getActiveJobsIds()) < count:
             if future.done():
                 future.result()
                 raise AssertionError("it ended before its tasks had to wait")
+            assert time.monotonic() < until_s
             time.sleep(0.05)
 
     with ThreadPoolExecutor(2) as pool:

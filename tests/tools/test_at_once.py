@@ -145,8 +145,11 @@ def test_runs_are_simulated_again_by_the_scenario_they_recorded(tmp_path):
 def test_what_lost_is_counted_by_the_words_of_the_format_without_its_files():
     found, missing = "found new position delete for replaced data file", "missing data files"
     lost = [rewriting("conflict", error=f"Cannot commit, {found}: GenericDataFile{{{n}}}") for n in (1, 2)]
+    group = "HoodieFileGroupId{{id={}}} is in a clustering"
+    lost += [rewriting("conflict", error=group.format(n)) for n in (1, 2, 3)]
     again = commit(tick=9, conflicts=[f"Cannot commit, {missing}: [file:/{name}]" for name in "abc"])
     made = run(*lost, rewriting("ok"), again, end(), **LIVE)
-    never, (commits, compactions) = made.manifest.strategy, list(reason_lines([made]))[1:]
+    never, (of_hudi, commits, compactions) = made.manifest.strategy, list(reason_lines([made]))[1:]
+    assert of_hudi.split(maxsplit=2) == [never, "3", "compactions: ... is in a clustering"]
     assert commits.split(maxsplit=2) == [never, "3", f"commits: {missing}"]
     assert compactions.split(maxsplit=2) == [never, "2", f"compactions: {found}"]

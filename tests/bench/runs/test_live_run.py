@@ -111,7 +111,7 @@ def test_a_catalog_that_stays_locked_fails_the_run(folder):
 
 
 def test_a_full_disk_fails_the_run_and_says_whose(folder):
-    """A file that reaches the limit of its size cannot be written, as on a full disk."""
+    """A file at the limit of its size cannot grow. Unlike on a full disk, a small one can be written."""
     (folder / "full.toml").write_text(LIVE_SCENARIOS["iceberg"])
     with start(folder, scenario="full") as process:
         wait_for_commit(1, process, folder, "full")

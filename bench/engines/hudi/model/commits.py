@@ -66,8 +66,10 @@ class Writer:
             return (self._to_bucket(changes.partition, *hit) for hit in hits)
         small = self._groups.small_in(changes.partition)
         return by_place(
-            changes, lost, small, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read
-        )
+            changes, lost, small, self._packing, row_bytes,
+            groups_count=self._groups.bases_in(changes.partition).files_count,
+            is_merge_on_read=self._is_merge_on_read,
+        )  # fmt: skip
 
     def _to_bucket(self, partition: str, number: int, live: int, deleted: int) -> Share:
         """The first share of a bucket goes to a base file."""
@@ -111,10 +113,10 @@ def is_upsert(spec: CommitSpec) -> bool:
 
 
 def _changes(spec: CommitSpec) -> Iterator[PartitionChanges]:
-    inserts = spec.keys is None or spec.keys.new_count > 0
+    has_new_keys = spec.keys is None or spec.keys.new_count > 0
     for shape in spec.partitions:
         keys = max(shape.deleted_keys, shape.live_rows) if is_upsert(spec) else shape.rows
-        yield PartitionChanges(path_of(shape.partition), keys, shape.live_rows, inserts)
+        yield PartitionChanges(path_of(shape.partition), keys, shape.live_rows, has_new_keys)
 
 
 def _keys_of(spec: CommitSpec, rows: int) -> KeyRange | None:

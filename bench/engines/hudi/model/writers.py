@@ -24,13 +24,13 @@ _COMMITS = 5  # _hoodie.record.size.estimator.max.commits
 class PartitionChanges:
     """The distinct `keys` of a commit in one partition; only `live` of them have a row after it.
 
-    If it `inserts` no keys, only updates of deleted ones add rows.
+    Without new keys, only updates of deleted keys add rows.
     """
 
     partition: str
     keys: int
     live: int
-    inserts: bool
+    has_new_keys: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +61,17 @@ def by_bucket(changes: PartitionChanges, buckets: int, index: int) -> Iterator[t
 
 def by_place(
     changes: PartitionChanges, lost: Mapping[FileGroupId, int], groups: Mapping[FileGroupId, Group],
-    packing: Packing, row_bytes: int, *, is_merge_on_read: bool,
+    packing: Packing, row_bytes: int, *, groups_count: int, is_merge_on_read: bool,
 ) -> list[Share]:  # fmt: skip
     """The shares of a commit: rows that a group loses are changed in it, and the remaining rows are new.
 
-    `groups` have small base files and may get new rows, each of `row_bytes` (see `RowBytes`). On a
+    `groups_count` is the number of all groups of the partition. `groups` have small base files and may get
+    new rows, each of `row_bytes` (see `RowBytes`). On a
     MERGE_ON_READ table these go to the smallest base file without log files; on a COPY_ON_WRITE table to all.
     """
     changed = sum(lost.values())
     inserted = min(changes.live, max(0, changes.keys - changed))
-    if not changes.inserts and inserted <= len(lost):
+    if lost and not changes.has_new_keys and inserted <= groups_count:
         inserted = 0  # each group loses a whole number of rows; the parts that are left are no new rows
     updated = changes.live - inserted
     shares, before = dict[FileGroupId, Share](), 0

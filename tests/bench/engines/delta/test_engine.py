@@ -108,6 +108,7 @@ def test_its_history_is_imported_from_its_log(delta, model, tmp_path):
     commit(engine, model, (1, "Rome"), (2, None))
     commit(engine, model, *upserts(31, 40))
     alone, planned = by_our_state(engine), merged_bytes(engine.state(200_000))
+    assert planned
     assert execute(engine, OPTIMIZE, 200_000).status == "ok"
     history = import_history(TableAddress(engine._location), None)
     assert [c.is_compaction for c in history.commits] == [False, False, False, True]

@@ -137,6 +137,7 @@ def test_its_history_is_imported_from_its_timeline(hudi, model, tmp_path):
     commit(engine, model, *upserts(25, 40))
     alone = sizes_and_rows(engine.state(0))
     planned = merged_bytes(engine.state(3 * MINUTE_MS), ALL)
+    assert planned
     assert run(engine, ALL, 3 * MINUTE_MS).status == "ok"
     history = import_history(TableAddress(engine._location), None)
     assert [c.is_compaction for c in history.commits] == [False, False, False, True]
