@@ -33,7 +33,7 @@ def write_iceberg(folder: Path) -> str:
                         file_size_in_bytes=1_000,
                     )
                 )  # fmt: skip
-    return table.metadata_location
+    return str(table.metadata_location)
 
 
 def write_delta(folder: Path) -> str:
