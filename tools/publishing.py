@@ -163,6 +163,13 @@ class Published:
         return fmean(self.group.values(FIXED_WORK, self.group.usable_runs))
 
     @cached_property
+    def plain_mean_off(self) -> str:
+        """How far the mean of the queries that ran is off the mean over time under any strategy, as "3 %"."""
+        means = [(row.values["query_probed_mean_s"], row.values["query_mean_s"]) for row in self.group.rows]
+        offs = [abs(plain / over_time - 1) for plain, over_time in means if plain is not None and over_time]
+        return human_percent(max(offs))
+
+    @cached_property
     def sessions(self) -> str:
         """Whose queries the latencies are of."""
         run = next(iter(self.group.first_runs.values()))
