@@ -80,9 +80,8 @@ def measured(
         by_spark.create()
         single_node.create()
         specs = workload.shape(SEED, commits, INTERVAL_MS, Partitioning())
-        neighbours = Neighbours(parse_master("local"))
         for number, (spec, logged) in enumerate(zip(specs, log.commits, strict=True)):
-            if number == options.warm_up:
+            if number <= options.warm_up:
                 neighbours = Neighbours(parse_master("local"))
             batch = Batch(spec, log.paths(logged), logged.size_bytes)
             of_spark, of_single_node = committed(by_spark, batch), committed(single_node, batch)

@@ -37,7 +37,7 @@ from bench.results.agreement import Pair, side_by_side
 from bench.results.arithmetic import ratio
 from bench.results.figures import primary_queries_of
 from bench.results.folders import RunResult, load_runs, missing_positions
-from bench.results.metrics import Unit
+from bench.results.metrics import PROBED_LATENCY, Unit
 from bench.results.records import (
     EVENT_TABLES,
     EVENTS,
@@ -165,7 +165,7 @@ class Published:
     @cached_property
     def plain_mean_off(self) -> str:
         """How far the mean of the queries that ran is off the mean over time under any strategy, as "3 %"."""
-        means = [(row.values["query_probed_mean_s"], row.values["query_mean_s"]) for row in self.group.rows]
+        means = [(row.values[PROBED_LATENCY], row.values["query_mean_s"]) for row in self.group.rows]
         offs = [abs(plain / over_time - 1) for plain, over_time in means if plain is not None and over_time]
         return human_percent(max(offs))
 
