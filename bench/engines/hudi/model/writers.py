@@ -66,8 +66,8 @@ def by_place(
     """The shares of a commit: rows that a group loses are changed in it, and the remaining rows are new.
 
     `groups_count` is the number of all groups of the partition. `groups` have small base files and may get
-    new rows, each of `row_bytes` (see `RowBytes`). On a MERGE_ON_READ table these go to the smallest base file
-    without log files; on a COPY_ON_WRITE table to all.
+    new rows, each of `row_bytes` (see `RowBytes`). On a MERGE_ON_READ table these go to the smallest base
+    file without log files; on a COPY_ON_WRITE table to all.
     """
     changed = sum(lost.values())
     inserted = min(changes.live, max(0, changes.keys - changed))
