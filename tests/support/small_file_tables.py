@@ -69,12 +69,15 @@ def checked_groups(state, plan):
 
 
 def after(state, plan, at_ms=None):
-    """The table once a plan was carried out, with files of the sizes that its preview forecasts."""
+    """The data files once a plan was carried out, of the sizes that its preview forecasts; deletes stay.
+
+    What was merged has the sequence number of the planned snapshot, so no equality delete applies any more.
+    """
     now_ms = state.observed_at_ms if at_ms is None else at_ms
     (action,) = plan.actions
     preview = preview_action(action, state)
     gone = {path for group in action.groups for path in group.paths}
-    number = 1 + max((f.data_sequence_number for f in state.data_files), default=0)
+    number = max(f.data_sequence_number for f in (*state.data_files, *state.delete_files))
     made = [
         IcebergDataFile(
             f"made-{now_ms}-{len(state.commits)}-{place}-{index}-{group.files[0].path}",

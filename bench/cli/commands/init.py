@@ -75,6 +75,7 @@ def init(
 
     The file has comments on what to adapt, and the commands that come next.
     """
+    then = ""
     if table is None:
         of_tables = {"--since": since, "--catalog": catalog, "--catalog-property": catalog_properties}
         if unused := [option for option, value in of_tables.items() if value]:
@@ -92,9 +93,11 @@ def init(
         print_history(imported)
         contents = {recorded.content for recorded in imported.history.files}
         is_open = Content.EQUALITY in contents and imported.history.facts.hit_share is None
-        write_scenario(imported, target, _asked_answers(asks_hit_share=is_open))
+        answers = _asked_answers(asks_hit_share=is_open)
+        then = f"; then: compactbench recommend results/{target.stem}{_asked_limit()}"
+        write_scenario(imported, target, answers)
     load_scenario(str(target))
-    print_line(f"written: {target}; next: compactbench run {target} --simulate")
+    print_line(f"written: {target}; next: compactbench run {target} --simulate{then}")
 
 
 def _asked_text(target: Path, format_name: str | None) -> str:
@@ -144,3 +147,10 @@ def _asked_answers(*, asks_hit_share: bool) -> Answers:
     core_hour = ask("Price of a core for an hour, or 0", "0", number(_AMOUNT_MAX))
     queries = ask("Queries per hour, or 0 if you do not know", "0", number(_AMOUNT_MAX))
     return Answers(cores, core_hour or None, queries or None, hit_share)
+
+
+def _asked_limit() -> str:
+    """The option of `recommend` that says what the user wants of a policy."""
+    question = "Longest mean query that readers accept, such as 2s, or none"
+    limit_ms = ask(question, "none", lambda text: None if text == "none" else parse_duration_ms(text))
+    return "" if limit_ms is None else f" --subject-to 'query_mean_s<={limit_ms / 1000:g}s'"

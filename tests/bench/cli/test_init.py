@@ -81,7 +81,10 @@ def test_of_a_table_it_asks_what_its_metadata_do_not_tell(init, compactbench, tm
     (tmp_path / "lake").mkdir()
     table = make_table(tmp_path / "lake", [{"Oslo": 4, "Rome": 2}, {"Oslo": 3}])
     words = (table.location().removeprefix("file://"), "-f", "own.toml")
-    assert "history of visits" in init(*words, answers=["8", "0.05", "120"]).out
+    printed = init(*words, answers=["8", "0.05", "120", "fast", "500ms"])
+    assert "history of visits" in printed.out
+    assert "'fast' is not a duration" in printed.err
+    assert "then: compactbench recommend results/own --subject-to 'query_mean_s<=0.5s'" in printed.out
     scenario = load_scenario("own.toml")
     assert scenario.resources.compactor.cores == 8
     assert (scenario.prices.core_hour, scenario.prices.queries_per_hour) == (0.05, 120)

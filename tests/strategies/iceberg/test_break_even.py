@@ -4,7 +4,7 @@ import pytest
 from delete_tables import applying, converted, tables
 from hypothesis import given
 from hypothesis import strategies as st
-from small_file_tables import TARGET, checked_groups, small_file_tables
+from small_file_tables import TARGET, after, checked_groups, small_file_tables
 
 from strategies.break_even import BreakEven
 from strategies.iceberg.break_even import CONVERSION_CPU_S, IcebergBreakEven
@@ -173,3 +173,24 @@ def test_after_a_conversion_there_is_none_until_new_deletes_come(state, kind):
         assert all(len(applying(left, file)) <= 1 for file in left.data_files)
         again = IcebergBreakEven().decide(left).plan
         assert again is None or again.kind != "conversion"
+
+
+@given(
+    tables(),
+    st.lists(st.integers(0, 100), min_size=6, max_size=6),
+    PRICES,
+    st.sampled_from((DeleteKind.POSITION, DeleteKind.DELETION_VECTOR)),
+)
+def test_without_new_files_and_deletes_it_comes_to_rest(state, sizes, price, kind):
+    """Once deletes are applied, files may fit together that did not before; no made file is rewritten alone."""
+    files = zip(state.data_files, sizes, strict=False)
+    state = priced(replace(state, data_files=tuple(replace(f, size_bytes=size) for f, size in files)), price)
+    there = {file.path for file in state.data_files}
+    for _ in range(len(there) + 1):
+        plan = IcebergBreakEven().decide(state).plan
+        if plan is None:
+            return
+        assert all(len(group) > 1 or group[0].path in there for group in checked_groups(state, plan))
+        left = converted(state, plan.actions[0], kind)
+        state = replace(left, data_files=after(state, plan).data_files)
+    pytest.fail("it goes on for more rounds than there were files")

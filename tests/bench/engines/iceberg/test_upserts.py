@@ -412,3 +412,4 @@ def test_no_sequence_of_steps_loses_a_row_or_brings_one_back(iceberg, tmp_path, 
     )
     with capsys.disabled():
         print(f"\n{Upserts.steps.total()} steps: {dict(Upserts.steps.most_common())}")
+    assert Upserts.steps.total() >= by_profile(ordinary=1, thorough=30, exhaustive=2_000)
