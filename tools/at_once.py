@@ -20,6 +20,7 @@ from typing import cast
 import numpy as np
 
 from bench.cli.model_validation import resimulated
+from bench.engines.hudi.table_keys import prefers_writer
 from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
 from bench.engines.iceberg.table_keys import DEFAULT_UPSERT_MODE
 from bench.errors import CompactbenchError
@@ -35,8 +36,6 @@ from strategies.hudi.commands import Command
 
 _EVERY = frozenset({"every file"})
 _RENEWS = "use-starting-sequence-number=false"  # in an action, as `describe_action` writes it
-_RESOLUTION = "hoodie.write.lock.conflict.resolution.strategy"
-_PREFERS_WRITER = "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy"
 _OUTCOMES = ("ok", "conflict")
 _NAMES = re.compile(r"\w+\{.*\}|\S+\.parquet")  # of a file group, as Hudi writes it, and of a file
 _FIGURES = (
@@ -112,7 +111,7 @@ def _loses_in_delta(manifest: Manifest, one: CompactionRecord, landed: Iterable[
 def _loses_in_hudi(manifest: Manifest, one: CompactionRecord, landed: Iterable[CommitRecord]) -> bool:
     """A compaction never loses, and a clustering only if commits are preferred."""
     properties = cast(Mapping[str, str], manifest.options["table_properties"])
-    is_writer_preferred = properties.get(_RESOLUTION) == _PREFERS_WRITER
+    is_writer_preferred = prefers_writer(properties)
     is_clustering = any(action.startswith(Command.CLUSTERING) for action in one.actions)
     return is_writer_preferred and is_clustering and any(map(_updates, landed))
 

@@ -441,7 +441,8 @@ class Table(Protocol):
     def begin(self, batch: Batch) -> None:
         """Begin a commit, which `commit` ends; plans that are completed in between come before it.
 
-        Only a simulation needs to be told: a real commit begins and ends within `commit`.
+        Only a simulation needs to be told: a real commit begins and ends within `commit`. Raises
+        CommitConflictError if a pending plan keeps it from committing.
         """
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:

@@ -25,12 +25,14 @@ def coefficients(**changes):
     return HudiCoefficients.model_validate(fields)
 
 
-def make(costs=None, cores=CORES, index="bucket", buckets=2, **table):
+def make(costs=None, cores=CORES, index="bucket", buckets=2, has_real_clock=False, **table):
     """A simulated table that is there."""
     keys = HudiKeys.model_validate(
         {"format": "hudi", "target_file_size": "8MiB", "index": index, "index_buckets": buckets}
     )
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
-    engine = simulated_table(HudiTableModel, spec, costs or coefficients(), cores)
+    engine = simulated_table(
+        HudiTableModel, spec, costs or coefficients(), cores, has_real_clock=has_real_clock
+    )
     engine.create()
     return engine

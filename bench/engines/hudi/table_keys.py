@@ -32,6 +32,10 @@ METADATA_TABLE = "hoodie.metadata.enable"
 MAX_FILE_BYTES = "hoodie.parquet.max.file.size"
 TABLE_TYPE = "hoodie.datasource.write.table.type"
 
+# Who loses where a commit and a table service overlap, see docs/real-clock.md.
+CONFLICT_RESOLUTION = "hoodie.write.lock.conflict.resolution.strategy"
+_PREFERS_WRITER = "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy"
+
 CAPABILITIES = frozenset[str]({Capability.UPSERT, Capability.DELAYED_COMMIT, *Command})
 
 READ_OPTIMIZED = "orders_ro"  # as in Hive's catalogs
@@ -69,6 +73,11 @@ def is_merge_on_read(spec: TableSpec) -> bool:
 def has_metadata_table(properties: Mapping[str, str]) -> bool:
     """Whether each commit also writes to Hudi's metadata table, which readers list files from."""
     return parse_boolean(properties.get(METADATA_TABLE, "false"))
+
+
+def prefers_writer(properties: Mapping[str, str]) -> bool:
+    """Whether a clustering loses to a commit that changes its file groups, rather than the commit."""
+    return properties.get(CONFLICT_RESOLUTION) == _PREFERS_WRITER
 
 
 def path_of(partition: str) -> str:

@@ -113,16 +113,20 @@ class SimulatedEngine(Generic[Prepared]):
 
     def begin(self, batch: Batch) -> None:
         self._begun, self._lost = batch.spec, None
+        if refused := self.model.refused(batch.spec, is_written=False):
+            self._begun = None
+            raise self._conflict(batch.spec, refused)
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
-        lost, self._begun, self._lost = self._lost, None, None
+        begun, lost, self._begun, self._lost = self._begun, self._lost, None, None
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
         tag = Tag.of_commit(spec, at_ms)
+        if lost is None and begun is not None:
+            lost = self.model.refused(spec, is_written=True)
         if lost is not None:
-            cost = self._charge(commit_step(lost.change, lost.work), self._cores.writer)
-            raise CommitConflictError(f"commit {spec.index}", lost.reason, cost)
+            raise self._conflict(spec, lost)
         live_count = self._live_count
         version, made = self.model.commit(spec, tag)
         cost = self._charge(
@@ -132,6 +136,10 @@ class SimulatedEngine(Generic[Prepared]):
         inline = (version for compaction in compactions for version in compaction.versions)
         self._ledger.saw_versions((version, *inline))
         return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions, version.work)
+
+    def _conflict(self, spec: CommitSpec, lost: LostCommit) -> CommitConflictError:
+        cost = self._charge(commit_step(lost.change, lost.work), self._cores.writer)
+        return CommitConflictError(f"commit {spec.index}", lost.reason, cost)
 
     def _charge(self, step: Step, cores: int, *, in_figures: bool = True) -> Cost:
         """The cost of a step that is carried out (`_spend`).

@@ -53,6 +53,12 @@ class FormatModel(Protocol[Prepared]):
         None if it commits all the same. Called before the action is executed.
         """
 
+    def refused(self, spec: CommitSpec, *, is_written: bool) -> LostCommit | None:
+        """What a commit has lost because of an action that is only staged; None if that does not matter.
+
+        Asked when the commit begins, and again once its files are written.
+        """
+
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         """Prepare an action at a moment, such as by writing the files of an explicit rewrite.
 

@@ -74,10 +74,10 @@ def _at_once(
     """
     tries = Tries(role)
     while True:
-        table.begin(batch)
-        compactions.act_during(last)
-        before, started_s = log.observed, log.now_s
         try:
+            table.begin(batch)
+            compactions.act_during(last)
+            before, started_s = log.observed, log.now_s
             outcome = table.commit(batch, log.at_ms)
             return _Done(outcome, before, started_s, log.late_s, tries)
         except CommitConflictError as conflict:

@@ -182,7 +182,7 @@ def test_after_a_conversion_there_is_none_until_new_deletes_come(state, kind):
     st.sampled_from((DeleteKind.POSITION, DeleteKind.DELETION_VECTOR)),
 )
 def test_without_new_files_and_deletes_it_comes_to_rest(state, sizes, price, kind):
-    """Once deletes are applied, files may fit together that did not before; no made file is rewritten alone."""
+    """Without their deletes files may fit together that did not before; no made file is rewritten alone."""
     files = zip(state.data_files, sizes, strict=False)
     state = priced(replace(state, data_files=tuple(replace(f, size_bytes=size) for f, size in files)), price)
     there = {file.path for file in state.data_files}

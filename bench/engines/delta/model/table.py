@@ -165,6 +165,9 @@ class DeltaTableModel:
         work = CommitWork(len(spec.partitions), files_count, rows, checkpointed_files_count=0)
         return LostCommit("ConcurrentAppendException: files were added by a concurrent update", change, work)
 
+    def refused(self, spec: CommitSpec, *, is_written: bool) -> None:
+        """Never: what is only staged is not in the table."""
+
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         if isinstance(action, Rewrite):
             raise ValueError(NO_REWRITE)

@@ -1,6 +1,6 @@
 """The files that commits of a simulated Hudi table write."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bench.engines.contract import TableSpec
@@ -10,6 +10,7 @@ from bench.engines.hudi.model.writers import PartitionChanges, RowBytes, Share, 
 from bench.engines.hudi.packing import Packing
 from bench.engines.hudi.table_keys import is_merge_on_read, keys_of, path_of
 from bench.engines.simulated.key_ranges import KeyRange, ranges_of_rows
+from bench.results.values import Change
 from strategies.grouping import by_key
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 from workloads.commit import CommitSpec
@@ -41,7 +42,7 @@ class Writer:
     def commit(self, spec: CommitSpec, at_ms: int) -> Written:
         lost, row_bytes = self._groups.commit(spec), self._row_bytes.estimate
         lost_in = by_key(lost, lambda group: group.partition)
-        written = Written(looked_up_count=self._looked_up_count(spec))
+        written = Written(looked_up_count=self.looked_up_count(spec))
         write = self._merge_on_read if self._is_merge_on_read else self._copy_on_write
         for changes in _changes(spec):
             own = {group: lost[group] for group in lost_in.get(changes.partition, ())}
@@ -52,11 +53,34 @@ class Writer:
         self._row_bytes.note(written.added)
         return written
 
-    def _looked_up_count(self, spec: CommitSpec) -> int:
+    def looked_up_count(self, spec: CommitSpec) -> int:
         """An upsert without buckets looks up its keys in all base files of their partitions."""
         if self._buckets_count is not None or not is_upsert(spec):
             return 0
         return sum(self._groups.bases_in(changes.partition).files_count for changes in _changes(spec))
+
+    def changed_groups(self, spec: CommitSpec) -> frozenset[FileGroupId]:
+        """The file groups that a commit would change; new rows beside a bucket index change none."""
+        if self._buckets_count is None:
+            return self._groups.losing(spec)
+        return frozenset(
+            group
+            for changes in _changes(spec)
+            for number, *_ in by_bucket(changes, self._buckets_count, spec.index)
+            if (group := _bucket(changes.partition, number)) in self._groups
+        )
+
+    def expected_change(self, spec: CommitSpec, groups: Collection[FileGroupId]) -> Change:
+        """About what a commit would write that changes these groups."""
+        new_count = len(spec.partitions) if spec.inserts and self._buckets_count is None else 0
+        if self._is_merge_on_read:
+            return Change(new_count, delete_files_added_count=len(groups), added_bytes=spec.expected_bytes)
+        gone = [file for group in groups for file in self._groups[group].files]
+        replaced_bytes = sum(file.size_bytes for file in gone)
+        return Change(
+            new_count + len(groups), len(gone), added_bytes=spec.expected_bytes + replaced_bytes,
+            replaced_bytes=replaced_bytes, replaced_rows=sum(file.rows for file in gone),
+        )  # fmt: skip
 
     def _shares(
         self, spec: CommitSpec, changes: PartitionChanges, lost: Mapping[FileGroupId, int], row_bytes: int
@@ -73,7 +97,7 @@ class Writer:
 
     def _to_bucket(self, partition: str, number: int, live: int, deleted: int) -> Share:
         """The first share of a bucket goes to a base file."""
-        group = FileGroupId(partition, f"bucket-{number:05}")
+        group = _bucket(partition, number)
         return Share(group, 0, live, deleted) if group in self._groups else Share(group, live)
 
     def _merge_on_read(
@@ -105,6 +129,10 @@ class Writer:
             self._groups.add_base(base, keys, at_ms)
         written.added.append(base)
         written.removed += gone
+
+
+def _bucket(partition: str, number: int) -> FileGroupId:
+    return FileGroupId(partition, f"bucket-{number:05}")
 
 
 def is_upsert(spec: CommitSpec) -> bool:

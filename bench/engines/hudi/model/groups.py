@@ -107,6 +107,11 @@ class Groups:
             lost[self._group_of[path]] += rows
         return dict(sorted(lost.items(), key=lambda item: self._groups[item[0]].number))
 
+    def losing(self, spec: CommitSpec) -> frozenset[FileGroupId]:
+        """The groups of which a commit would change rows."""
+        files = (file for _, group in self.items() for file in group.read)
+        return frozenset(self._group_of[path] for path, _ in self._contents.losing(spec, files))
+
     def kept(self, files: Iterable[BaseFile | LogFile]) -> int:
         """The number of live rows, which a rewrite writes; superseded files have none."""
         return self._contents.kept(files)

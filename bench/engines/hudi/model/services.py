@@ -91,6 +91,10 @@ class Services:
         """In the order of their plans."""
         return [plan for command, plan in self._pending.values() if command is Command.COMPACTION]
 
+    def command_of(self, staged: Scheduled) -> Command | None:
+        """None if there is nothing to do, or it has been done."""
+        return self._pending[staged.number][0] if staged.number in self._pending else None
+
     def stage(self, action: Action, at_ms: int) -> Scheduled:
         """Write the plan of a service, if there is anything to do."""
         if not isinstance(action, Native):
@@ -162,7 +166,7 @@ class Services:
     def _check_unchanged(self, staged: Scheduled) -> None:
         """Raises ConflictError, and drops the plan, if a group of it has other files than were planned.
 
-        So it is with PreferWriterConflictResolutionStrategy of Hudi 1.2.0. By default the commit would lose.
+        So it is if `prefers_writer` holds; otherwise the commit has lost, see `conflicts`.
         """
         for planned in staged.slices:
             if not self._groups.has_only(planned.group, _files(planned)):

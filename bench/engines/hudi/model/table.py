@@ -8,6 +8,7 @@ from bench.engines.hudi.inline import inline_rule
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.commits import Writer
+from bench.engines.hudi.model.conflicts import Conflicts
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.recorded import RecordedWriter
@@ -16,7 +17,14 @@ from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import data_version, store
 from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.hudi.packing import packing
-from bench.engines.hudi.table_keys import CODEC, DEFAULT_CODEC, READ_OPTIMIZED, hudi_day, is_merge_on_read
+from bench.engines.hudi.table_keys import (
+    CODEC,
+    DEFAULT_CODEC,
+    READ_OPTIMIZED,
+    hudi_day,
+    is_merge_on_read,
+    prefers_writer,
+)
 from bench.engines.simulated.model import LostCommit
 from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import selection_of
@@ -49,11 +57,14 @@ class HudiTableModel:
         codec = spec.properties.get(CODEC, DEFAULT_CODEC).lower()
         self._codec_ratio = coefficients.data.codec_ratio(codec)
         self._maker, row_bytes = FileMaker(spec.schema, coefficients, codec), RowBytes(packed)
-        self._writer = (
-            RecordedWriter(spec, self._groups, coefficients)
-            if isinstance(rows, RecordedRows)
-            else Writer(spec, self._groups, self._maker, packed, row_bytes)
-        )
+        self._writer: Writer | RecordedWriter
+        self._conflicts: Conflicts | None = None  # where commits may lose
+        if isinstance(rows, RecordedRows):
+            self._writer = RecordedWriter(spec, self._groups, coefficients)
+        else:
+            self._writer = writer = Writer(spec, self._groups, self._maker, packed, row_bytes)
+            if not prefers_writer(spec.properties):
+                self._conflicts = Conflicts(ledger, writer)
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()
         full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes, codec)
         self._services = Services(
@@ -114,8 +125,12 @@ class HudiTableModel:
         return InlineCompaction(NO_COST, versions, Command.COMPACTION, is_sorted=False, work=work)
 
     def lost(self, spec: CommitSpec, staged: Scheduled) -> LostCommit | None:
-        """Never: a compaction keeps to the slices of its plan, and later log files open the next ones."""
-        return None
+        """Not to a compaction: it keeps to the slices of its plan, and later log files open the next ones."""
+        command = self._services.command_of(staged)
+        return self._conflicts.lost(spec, command, staged) if self._conflicts and command else None
+
+    def refused(self, spec: CommitSpec, *, is_written: bool) -> LostCommit | None:
+        return self._conflicts.refused(spec, is_written=is_written) if self._conflicts else None
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Scheduled:
         return self._services.stage(action, at_ms)

@@ -167,6 +167,9 @@ class IcebergTableModel:
             tag, change.operation, made.data, made.deletes, made.removed, made.removed_deletes
         )
 
+    def refused(self, spec: CommitSpec, *, is_written: bool) -> None:
+        """Never: what is only staged is not in the table."""
+
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         if isinstance(action, Rewrite):
             data, deletes = self.ledger.data_files, self.ledger.delete_files

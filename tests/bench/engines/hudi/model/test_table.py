@@ -7,10 +7,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from observed_changes import check_grown, data_bytes
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import Batch, Probe
+from bench.engines.contract import Batch, CommitConflictError, Probe
 from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.files import log_file_bytes
-from bench.engines.hudi.table_keys import COPY_ON_WRITE, METADATA_TABLE, UPSERT_MODES
+from bench.engines.hudi.table_keys import CONFLICT_RESOLUTION, COPY_ON_WRITE, METADATA_TABLE, UPSERT_MODES
 from bench.engines.simulated.live_rows import expected_live_rows
 from bench.results.values import Change, Cost
 from strategies.hudi.commands import Command
@@ -297,6 +297,81 @@ def test_a_clustering_loses_if_a_commit_changes_one_of_its_groups_meanwhile():
         assert engine.model.live_rows == 1000
         assert (engine.state(0).pending_groups, pending(engine)) == ({}, [False] * 3)
         assert execute(engine, CLUSTERING, 3 * MINUTE_MS).status == "ok"
+
+
+def two_groups(**table):
+    """At a real clock, base files of 500 rows, which have been changed, and no new rows go to."""
+    engine = make(has_real_clock=True, index="simple", properties=NO_SMALL_FILES, **table)
+    commit_specs(engine, load(1000, 2), changes(1, 1000, updates=10))
+    return engine
+
+
+def begin(engine, spec):
+    engine.begin(Batch(spec, (), spec.expected_bytes))
+
+
+@pytest.mark.parametrize("upsert_mode", UPSERT_MODES)
+def test_a_commit_is_refused_while_a_clustering_of_its_groups_is_pending(upsert_mode):
+    engine = two_groups(upsert_mode=upsert_mode)
+    ticket = engine.schedule(CLUSTERING, MINUTE_MS, 3 * MINUTE_MS)
+    with pytest.raises(CommitConflictError) as refused:
+        begin(engine, changes(2, 1000, updates=300))
+    assert "HoodieClusteringUpdateException" in refused.value.reason
+    begin(engine, changes(3, 1000, inserts=10))
+    commit_specs(engine, changes(3, 1000, inserts=10))
+    assert engine.complete(ticket, 3 * MINUTE_MS).status == "ok"
+    begin(engine, changes(4, 1000, updates=300))
+    written = commit_specs(engine, changes(4, 1000, updates=300))
+    assert refused.value.cost.cpu_s < written.cost.cpu_s
+
+
+@pytest.mark.parametrize("upsert_mode", UPSERT_MODES)
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_a_commit_loses_to_a_clustering_that_was_planned_while_it_was_written(upsert_mode, has_ended):
+    engine = two_groups(upsert_mode=upsert_mode)
+    update = changes(2, 1000, updates=300)
+    begin(engine, update)
+    ticket = engine.schedule(CLUSTERING, MINUTE_MS, 3 * MINUTE_MS)
+    if has_ended:
+        assert engine.complete(ticket, 2 * MINUTE_MS).status == "ok"
+    with pytest.raises(CommitConflictError, match="Cannot resolve conflicts"):
+        commit_specs(engine, update)
+    if not has_ended:
+        assert engine.complete(ticket, 3 * MINUTE_MS).status == "ok"
+    begin(engine, update)
+    commit_specs(engine, update)
+    assert engine.model.live_rows == 1000
+
+
+def test_a_commit_loses_to_a_log_compaction_only_if_that_ends_before_it():
+    engine = make(has_real_clock=True, buckets=1)
+    commit_specs(engine, load(1000), *(changes(index, 1000, updates=10) for index in (1, 2)))
+    ticket = engine.schedule(log_compaction(2), MINUTE_MS, 3 * MINUTE_MS)
+    begin(engine, changes(3, 1000, updates=10))
+    commit_specs(engine, changes(3, 1000, updates=10))
+    begin(engine, changes(4, 1000, updates=10))
+    assert engine.complete(ticket, 3 * MINUTE_MS).status == "ok"
+    with pytest.raises(CommitConflictError, match="Cannot resolve conflicts"):
+        commit_specs(engine, changes(4, 1000, updates=10))
+
+
+def test_no_commit_loses_to_a_compaction():
+    engine = make(has_real_clock=True, buckets=1)
+    commit_specs(engine, load(1000), changes(1, 1000, updates=10))
+    begin(engine, changes(2, 1000, updates=10))
+    ticket = engine.schedule(compaction(), MINUTE_MS, 3 * MINUTE_MS)
+    assert engine.complete(ticket, 2 * MINUTE_MS).status == "ok"
+    commit_specs(engine, changes(2, 1000, updates=10))
+
+
+def test_with_prefer_writer_a_clustering_loses():
+    name = "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy"
+    engine = make(has_real_clock=True, index="simple", properties={CONFLICT_RESOLUTION: name})
+    commit_specs(engine, load(1000), changes(1, 1000, updates=10))
+    ticket = engine.schedule(CLUSTERING, MINUTE_MS, 3 * MINUTE_MS)
+    begin(engine, changes(2, 1000, updates=300))
+    commit_specs(engine, changes(2, 1000, updates=300))
+    assert engine.complete(ticket, 3 * MINUTE_MS).status == "conflict"
 
 
 def test_planners_see_all_commits_since_the_last_compaction():
