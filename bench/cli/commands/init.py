@@ -94,7 +94,9 @@ def init(
         contents = {recorded.content for recorded in imported.history.files}
         is_open = Content.EQUALITY in contents and imported.history.facts.hit_share is None
         answers = _asked_answers(asks_hit_share=is_open)
-        then = f"; then: compactbench recommend results/{target.stem}{_asked_limit()}"
+        limit = _asked_limit()
+        if limit or (answers.core_hour and answers.queries_per_hour):
+            then = f"; then: compactbench recommend results/{target.stem}{limit}"
         write_scenario(imported, target, answers)
     load_scenario(str(target))
     print_line(f"written: {target}; next: compactbench run {target} --simulate{then}")

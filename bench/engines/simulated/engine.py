@@ -113,7 +113,7 @@ class SimulatedEngine(Generic[Prepared]):
 
     def begin(self, batch: Batch) -> None:
         self._begun, self._lost = batch.spec, None
-        if refused := self.model.refused(batch.spec, is_written=False):
+        if refused := self.model.begin(batch.spec):
             self._begun = None
             raise self._conflict(batch.spec, refused)
 
@@ -124,7 +124,7 @@ class SimulatedEngine(Generic[Prepared]):
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
         tag = Tag.of_commit(spec, at_ms)
         if lost is None and begun is not None:
-            lost = self.model.refused(spec, is_written=True)
+            lost = self.model.overtaken(spec)
         if lost is not None:
             raise self._conflict(spec, lost)
         live_count = self._live_count

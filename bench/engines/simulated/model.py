@@ -53,11 +53,11 @@ class FormatModel(Protocol[Prepared]):
         None if it commits all the same. Called before the action is executed.
         """
 
-    def refused(self, spec: CommitSpec, *, is_written: bool) -> LostCommit | None:
-        """What a commit has lost because of an action that is only staged; None if that does not matter.
+    def begin(self, spec: CommitSpec) -> LostCommit | None:
+        """Begin a commit beside others: what it has lost if a staged action refuses it."""
 
-        Asked when the commit begins, and again once its files are written.
-        """
+    def overtaken(self, spec: CommitSpec) -> LostCommit | None:
+        """What a commit whose files are written loses to actions that are only staged."""
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         """Prepare an action at a moment, such as by writing the files of an explicit rewrite.

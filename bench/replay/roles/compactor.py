@@ -60,9 +60,15 @@ class Compactions:
         self._complete_ended(max(until_ms, log.moment_of(log.cores.now_s)))
 
     def wait(self, seconds: float) -> None:
-        """With a real clock: likewise, after so many seconds of the cores."""
-        if self._log.cores is not None:
-            self.finish(self._log.moment_of(self._log.cores.now_s + seconds))
+        """With a real clock: likewise, after so many seconds of the cores; a look that is due by then is made."""
+        cores, log = self._log.cores, self._log
+        if cores is None:
+            return
+        until_ms, look_ms = log.moment_of(cores.now_s + seconds), self.looks_ms[log.tick]
+        if look_ms < until_ms:
+            self.finish(look_ms)
+            self._look(look_ms)
+        self.finish(until_ms)
 
     def act_during(self, cost: Cost) -> None:
         """With a real clock: do what will have happened when a step of this cost has ended.

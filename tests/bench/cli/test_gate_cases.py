@@ -216,7 +216,7 @@ CASES = {
     "was made by the same build, with limits of 1.05x": tight,
     "is a copy of OLD": copied,
     "has the same counts and bytes, and compactions take 1.2 times the CPU": dearer,
-    "the same, with a limit of 1.05x on the CPU alone": dearer_than_allowed,
+    "has compactions that take 1.2 times the CPU, with a limit of 1.05x on the CPU alone": dearer_than_allowed,
     "has queries that take twice the time": slower,
     "lost rows, by the content check": lost_rows,
     "was made with `--verify off`": unchecked,
@@ -231,7 +231,7 @@ CASES = {
     "lacks a strategy": no_strategy,
     "has a run that failed": failed,
     "has a run that was interrupted": interrupted,
-    "has a run whose records end at half of the stream": change_second(
+    "has a run whose records end halfway through the stream": change_second(
         lambda lines: [line for line in lines[:-2] if line["tick"] <= TICKS // 2] + lines[-2:]
     ),
     "has a run in which a commit is recorded twice": change_second(
@@ -240,7 +240,7 @@ CASES = {
     "has a run in which a commit is missing": change_second(
         lambda lines: [*lines[: (at := commit_at(lines))], *lines[at + 1 :]]
     ),
-    "has a run in which a commit and the next record are exchanged": change_second(
+    "has a run in which a commit and the next record are swapped": change_second(
         lambda lines: [*lines[: (at := commit_at(lines))], lines[at + 1], lines[at], *lines[at + 2 :]]
     ),
     "has a run in which half of the compactions are missing": change_second(half_of_the_compactions),

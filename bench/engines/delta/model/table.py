@@ -165,8 +165,10 @@ class DeltaTableModel:
         work = CommitWork(len(spec.partitions), files_count, rows, checkpointed_files_count=0)
         return LostCommit("ConcurrentAppendException: files were added by a concurrent update", change, work)
 
-    def refused(self, spec: CommitSpec, *, is_written: bool) -> None:
-        """Never: what is only staged is not in the table."""
+    def begin(self, spec: CommitSpec) -> None:
+        """What is only staged is not in the table, and refuses nothing."""
+
+    def overtaken(self, spec: CommitSpec) -> None: ...
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         if isinstance(action, Rewrite):

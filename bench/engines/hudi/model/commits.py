@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
-from bench.engines.hudi.model.writers import PartitionChanges, RowBytes, Share, by_bucket, by_place
+from bench.engines.hudi.model.writers import (
+    PartitionChanges,
+    RowBytes,
+    Share,
+    by_bucket,
+    by_place,
+    packed,
+)
 from bench.engines.hudi.packing import Packing
 from bench.engines.hudi.table_keys import is_merge_on_read, keys_of, path_of
 from bench.engines.simulated.key_ranges import KeyRange, ranges_of_rows
@@ -60,7 +67,7 @@ class Writer:
         return sum(self._groups.bases_in(changes.partition).files_count for changes in _changes(spec))
 
     def changed_groups(self, spec: CommitSpec) -> frozenset[FileGroupId]:
-        """The file groups that a commit would change; new rows beside a bucket index change none."""
+        """The file groups of which a commit would change rows; with a bucket index, all that it writes to."""
         if self._buckets_count is None:
             return self._groups.losing(spec)
         return frozenset(
@@ -69,6 +76,18 @@ class Writer:
             for number, *_ in by_bucket(changes, self._buckets_count, spec.index)
             if (group := _bucket(changes.partition, number)) in self._groups
         )
+
+    def packed_groups(self, spec: CommitSpec) -> frozenset[FileGroupId]:
+        """The file groups with small base files that would get new rows of a commit."""
+        found = set[FileGroupId]()
+        for changes in _changes(spec) if self._buckets_count is None else ():
+            rows = min(changes.live, spec.inserts) if is_upsert(spec) else changes.live
+            small = self._groups.small_in(changes.partition)
+            into = packed(
+                rows, small, self._packing, self._row_bytes.estimate, is_merge_on_read=self._is_merge_on_read
+            )
+            found.update(group for group, _ in into if group is not None)
+        return frozenset(found)
 
     def expected_change(self, spec: CommitSpec, groups: Collection[FileGroupId]) -> Change:
         """About what a commit would write that changes these groups."""

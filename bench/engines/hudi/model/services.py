@@ -52,6 +52,7 @@ class Scheduled:
     """
 
     number: int
+    command: Command
     merges: tuple[Merge, ...] = ()
 
     @property
@@ -84,16 +85,12 @@ class Services:
         self._spec, self._full_rows, self._ledger = spec, full_rows, ledger
         self._groups, self._maker, self._timeline = groups, maker, timeline
         self._storage, self._row_bytes, self._coefficients = storage, row_bytes, coefficients
-        self._pending: dict[int, tuple[Command, Scheduled]] = {}
+        self._pending: dict[int, Scheduled] = {}
 
     @property
     def pending_compactions(self) -> list[Scheduled]:
         """In the order of their plans."""
-        return [plan for command, plan in self._pending.values() if command is Command.COMPACTION]
-
-    def command_of(self, staged: Scheduled) -> Command | None:
-        """None if there is nothing to do, or it has been done."""
-        return self._pending[staged.number][0] if staged.number in self._pending else None
+        return [plan for plan in self._pending.values() if plan.command is Command.COMPACTION]
 
     def stage(self, action: Action, at_ms: int) -> Scheduled:
         """Write the plan of a service, if there is anything to do."""
@@ -102,21 +99,20 @@ class Services:
         command = Command(action.command)
         merges, missing_partitions = self._planned(command, action, at_ms)
         if not merges:
-            return Scheduled(0)
+            return Scheduled(0, command)
         is_log_compaction = command is Command.LOG_COMPACTION
         number = self._timeline.request(
             _INSTANTS[command], at_ms, missing_partitions, is_log_compaction=is_log_compaction
         )
-        scheduled = Scheduled(number, merges)
-        self._pending[number] = command, scheduled
+        scheduled = self._pending[number] = Scheduled(number, command, merges)
         self._publish()
         return scheduled
 
     def _publish(self) -> None:
         by_service: dict[Command, frozenset[FileGroupId]] = {}
-        for command, scheduled in self._pending.values():
+        for scheduled in self._pending.values():
             groups = frozenset(merged.group for merged in scheduled.slices)
-            by_service[command] = by_service.get(command, frozenset()) | groups
+            by_service[scheduled.command] = by_service.get(scheduled.command, frozenset()) | groups
         self._ledger.pending_groups = by_service
 
     def _planned(
@@ -166,7 +162,8 @@ class Services:
     def _check_unchanged(self, staged: Scheduled) -> None:
         """Raises ConflictError, and drops the plan, if a group of it has other files than were planned.
 
-        So it is if `prefers_writer` holds; otherwise the commit has lost, see `conflicts`.
+        So it is if `prefers_writer` holds; otherwise the commit has lost (`Conflicts`), except in an imported
+        table.
         """
         for planned in staged.slices:
             if not self._groups.has_only(planned.group, _files(planned)):

@@ -17,14 +17,7 @@ from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import data_version, store
 from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.hudi.packing import packing
-from bench.engines.hudi.table_keys import (
-    CODEC,
-    DEFAULT_CODEC,
-    READ_OPTIMIZED,
-    hudi_day,
-    is_merge_on_read,
-    prefers_writer,
-)
+from bench.engines.hudi.table_keys import CODEC, DEFAULT_CODEC, READ_OPTIMIZED, hudi_day, is_merge_on_read
 from bench.engines.simulated.model import LostCommit
 from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import selection_of
@@ -58,13 +51,12 @@ class HudiTableModel:
         self._codec_ratio = coefficients.data.codec_ratio(codec)
         self._maker, row_bytes = FileMaker(spec.schema, coefficients, codec), RowBytes(packed)
         self._writer: Writer | RecordedWriter
-        self._conflicts: Conflicts | None = None  # where commits may lose
+        self._conflicts: Conflicts | None = None  # commits of an imported table never lose
         if isinstance(rows, RecordedRows):
             self._writer = RecordedWriter(spec, self._groups, coefficients)
         else:
             self._writer = writer = Writer(spec, self._groups, self._maker, packed, row_bytes)
-            if not prefers_writer(spec.properties):
-                self._conflicts = Conflicts(ledger, writer)
+            self._conflicts = Conflicts(ledger, writer, spec.properties)
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()
         full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes, codec)
         self._services = Services(
@@ -126,11 +118,13 @@ class HudiTableModel:
 
     def lost(self, spec: CommitSpec, staged: Scheduled) -> LostCommit | None:
         """Not to a compaction: it keeps to the slices of its plan, and later log files open the next ones."""
-        command = self._services.command_of(staged)
-        return self._conflicts.lost(spec, command, staged) if self._conflicts and command else None
+        return self._conflicts and self._conflicts.lost(spec, staged)
 
-    def refused(self, spec: CommitSpec, *, is_written: bool) -> LostCommit | None:
-        return self._conflicts.refused(spec, is_written=is_written) if self._conflicts else None
+    def begin(self, spec: CommitSpec) -> LostCommit | None:
+        return self._conflicts and self._conflicts.begin(spec)
+
+    def overtaken(self, spec: CommitSpec) -> LostCommit | None:
+        return self._conflicts and self._conflicts.overtaken(spec)
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Scheduled:
         return self._services.stage(action, at_ms)

@@ -80,7 +80,7 @@ def by_place(
         own = updated * until // changed - updated * before // changed
         shares[group], before = Share(group, 0, own, max(0, rows - own)), until
     new = list[Share]()
-    for into, rows in _packed(inserted, groups, packing, row_bytes, is_merge_on_read):
+    for into, rows in packed(inserted, groups, packing, row_bytes, is_merge_on_read=is_merge_on_read):
         if into is None:
             new.append(Share(None, rows))
         else:
@@ -88,8 +88,13 @@ def by_place(
     return [*shares.values(), *new]
 
 
-def _packed(
-    rows: int, groups: Mapping[FileGroupId, Group], packing: Packing, row_bytes: int, is_merge_on_read: bool
+def packed(
+    rows: int,
+    groups: Mapping[FileGroupId, Group],
+    packing: Packing,
+    row_bytes: int,
+    *,
+    is_merge_on_read: bool,
 ) -> Iterator[tuple[FileGroupId | None, int]]:
     """New rows by group: first in the free space of small base files, then in new groups."""
     small = sorted(

@@ -167,8 +167,10 @@ class IcebergTableModel:
             tag, change.operation, made.data, made.deletes, made.removed, made.removed_deletes
         )
 
-    def refused(self, spec: CommitSpec, *, is_written: bool) -> None:
-        """Never: what is only staged is not in the table."""
+    def begin(self, spec: CommitSpec) -> None:
+        """What is only staged is not in the table, and refuses nothing."""
+
+    def overtaken(self, spec: CommitSpec) -> None: ...
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         if isinstance(action, Rewrite):

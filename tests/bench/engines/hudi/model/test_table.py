@@ -355,6 +355,19 @@ def test_a_commit_loses_to_a_log_compaction_only_if_that_ends_before_it():
         commit_specs(engine, changes(4, 1000, updates=10))
 
 
+@pytest.mark.parametrize("upsert_mode", UPSERT_MODES)
+def test_new_rows_that_go_into_a_small_file_make_a_commit_lose(upsert_mode):
+    engine = make(has_real_clock=True, index="simple", upsert_mode=upsert_mode)
+    commit_specs(engine, load(1000))
+    begin(engine, changes(1, 1000, inserts=100))
+    ticket = engine.schedule(CLUSTERING, MINUTE_MS, 3 * MINUTE_MS)
+    with pytest.raises(CommitConflictError, match="Cannot resolve conflicts"):
+        commit_specs(engine, changes(1, 1000, inserts=100))
+    begin(engine, changes(1, 1000, inserts=100))  # packed into no file that is being clustered
+    commit_specs(engine, changes(1, 1000, inserts=100))
+    assert engine.complete(ticket, 3 * MINUTE_MS).status == "ok"
+
+
 def test_no_commit_loses_to_a_compaction():
     engine = make(has_real_clock=True, buckets=1)
     commit_specs(engine, load(1000), changes(1, 1000, updates=10))
