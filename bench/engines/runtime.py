@@ -292,14 +292,15 @@ def _resolver_command(coordinates: tuple[str, ...], folder: Path, scratch: Path)
         "--packages", ",".join(coordinates),
         "--conf", f"spark.jars.ivy={folder}",
         "--conf", f"spark.jars.ivySettings={chosen}",
-        *_trust_options(),
+        *(f"--driver-java-options={option}" for option in trust_options()),
         str(scratch / "nothing.py"),
     ]  # fmt: skip
 
 
-def _trust_options() -> list[str]:
+def trust_options() -> list[str]:
+    """The option of a JVM that trusts what this machine's administrators trust, if they have such a file."""
     stores = [path for path in _SYSTEM_TRUST_STORES if path.exists()]
-    return ["--driver-java-options", f"-Djavax.net.ssl.trustStore={stores[0]}"] if stores else []
+    return [f"-Djavax.net.ssl.trustStore={path}" for path in stores[:1]]
 
 
 def _causes(broken: Iterable[str], output: str) -> str:

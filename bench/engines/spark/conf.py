@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.engines.contract import SparkSettings
-from bench.engines.runtime import spark_home
+from bench.engines.runtime import spark_home, trust_options
 from bench.errors import ScenarioError
 from bench.secrets import Secrets
 from strategies.java_values import parse_int
@@ -76,13 +76,14 @@ def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str
 
 
 def own_java_options(temporary: Path) -> Mapping[str, str]:
-    """The default options of the JVM, with the places of its temporary files and of its crash report.
+    """The default options of the JVM: its temporary files, its crash report, and whom it trusts.
 
     Libraries unpack native code there, which stays if the JVM is killed: a folder of the run is removed. The
     report goes to the run's log, in which secrets are hidden, and not into the working folder.
     """
     place = shlex.quote(f"-Djava.io.tmpdir={temporary.absolute()}")
-    return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} -XX:+ErrorFileToStdout {place}"}
+    own = (DEFAULT_CONF[DEFAULT_OPTIONS], "-XX:+ErrorFileToStdout", place, *trust_options())
+    return {DEFAULT_OPTIONS: " ".join(own)}
 
 
 def redaction_conf(conf: Mapping[str, str]) -> Mapping[str, str]:

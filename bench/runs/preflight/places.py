@@ -25,6 +25,7 @@ from bench.scenario.values import path_text
 from bench.scenario.variants import BASE
 
 TRIES = ".try"  # in the results folder: notes of the namespaces that tries have created and not dropped
+_NOT_FOUND = re.compile(r":: (\S+#\S+;\S+): not found")  # a line of Ivy's report
 _NO_CLASS = re.compile(r"(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)")
 
 
@@ -57,7 +58,7 @@ def _check(scenario: Scenario, out: Path) -> None:
     job.run_folder.mkdir(parents=True, exist_ok=True)
     with worker(job, log, scenario.secrets) as process:
         exit_code = process.wait()
-    cause, missing = last_message(log), _missing_class(log)
+    cause, missing, unresolved = last_message(log), _missing_class(log), _unresolved(log)
     shutil.rmtree(job.work_folder, ignore_errors=True)
     if not left_by(job.run_folder):
         forget(job.run_folder)
@@ -65,6 +66,14 @@ def _check(scenario: Scenario, out: Path) -> None:
         remedy = f"add a jar with {missing} to spark.jars, or its coordinates to spark.jars.packages"
         raise MissingRuntimeError(
             f"{_problem(scenario, cause)}: {remedy}", code="class-missing", path=scenario.name
+        )
+    if exit_code and unresolved is not None:
+        raise MissingRuntimeError(
+            f"Spark cannot resolve {unresolved} of spark.jars.packages: check its name and version, the network "
+            "and the proxy, or give Spark an Ivy settings file that names your mirror "
+            '(spark."spark.jars.ivySettings")',
+            code="jars-unavailable",
+            path=scenario.name,
         )
     if exit_code:
         problem = f"{_problem(scenario, cause)}: correct these keys, or start the server"
@@ -93,6 +102,12 @@ def _missing_class(log: Path) -> str | None:
     _, _, errors = log.read_text(encoding="utf-8", errors="replace").partition("Traceback (most recent")
     missing = _NO_CLASS.search(errors)
     return missing[1].replace("/", ".") if missing else None
+
+
+def _unresolved(log: Path) -> str | None:
+    """The first package that Ivy did not find."""
+    found = _NOT_FOUND.search(log.read_text(encoding="utf-8", errors="replace"))
+    return found[1].replace("#", ":").replace(";", ":") if found else None
 
 
 def _problem(scenario: Scenario, cause: str) -> str:

@@ -52,6 +52,14 @@ def test_a_jvm_that_crashes_reports_into_the_log_of_its_run():
     assert "-XX:+ErrorFileToStdout" in own_java_options(Path("/runs/a b"))[DEFAULT_OPTIONS].split()
 
 
+def test_spark_trusts_whom_the_machine_trusts(tmp_path, monkeypatch):
+    stores = tuple(tmp_path / name for name in ("missing", "cacerts"))
+    monkeypatch.setattr("bench.engines.runtime._SYSTEM_TRUST_STORES", stores)
+    assert "trustStore" not in own_java_options(tmp_path)[DEFAULT_OPTIONS]
+    stores[1].touch()
+    assert own_java_options(tmp_path)[DEFAULT_OPTIONS].endswith(f" -Djavax.net.ssl.trustStore={stores[1]}")
+
+
 @pytest.mark.parametrize("text", ["0", "-1", "auto", ""])
 def test_a_number_of_tasks_that_spark_rejects_is_refused(text):
     with refused("invalid", f'spark."{SHUFFLE_PARTITIONS}"'):

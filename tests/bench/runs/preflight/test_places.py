@@ -15,9 +15,9 @@ from bench.scenario.load import load_scenario
 pytestmark = pytest.mark.spark
 
 
-def check(folder, properties):
+def check(folder, properties, spark=""):
     lines = "".join(f"{key} = {value!r}\n" for key, value in properties.items())
-    file = write(folder, f"{SOUND}\n[catalog.properties]\n{lines}")
+    file = write(folder, f"{SOUND}\n[spark]\n{spark}\n[catalog.properties]\n{lines}")
     check_places(plan_runs([load_scenario(file)], (), 1, ()), folder / "results")
 
 
@@ -42,6 +42,18 @@ def test_a_class_that_is_missing_is_named_and_nothing_is_left(tmp_path):
     assert files in str(caught.value)
     assert "add a jar with software.amazon.awssdk." in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_package_that_cannot_be_resolved_is_named(tmp_path):
+    ivy = tmp_path / "ivy.xml"
+    here = f'<filesystem name="here"><artifact pattern="{tmp_path}/[artifact].[ext]"/></filesystem>'
+    ivy.write_text(
+        f'<ivysettings><settings defaultResolver="here"/><resolvers>{here}</resolvers></ivysettings>'
+    )
+    options = {"packages": "org.example:no-such-jar:1.0", "ivySettings": str(ivy), "ivy": f"{tmp_path}/ivy"}
+    spark = "\n".join(f'"spark.jars.{key}" = {value!r}' for key, value in options.items())
+    with pytest.raises(MissingRuntimeError, match="cannot resolve org.example:no-such-jar:1.0 of spark.jars"):
+        check(tmp_path, {"type": "hadoop", "warehouse": f"file://{tmp_path}/warehouse"}, spark)
 
 
 def test_a_server_that_does_not_answer_is_named_without_its_password(tmp_path):
