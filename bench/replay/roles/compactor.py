@@ -60,7 +60,7 @@ class Compactions:
         self._complete_ended(max(until_ms, log.moment_of(log.cores.now_s)))
 
     def wait(self, seconds: float) -> None:
-        """With a real clock: likewise, after so many seconds of the cores; a look that is due by then is made."""
+        """With a real clock: likewise, after so many seconds of the cores, with a look that is due by then."""
         cores, log = self._log.cores, self._log
         if cores is None:
             return

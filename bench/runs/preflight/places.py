@@ -69,8 +69,8 @@ def _check(scenario: Scenario, out: Path) -> None:
         )
     if exit_code and unresolved is not None:
         raise MissingRuntimeError(
-            f"Spark cannot resolve {unresolved} of spark.jars.packages: check its name and version, the network "
-            "and the proxy, or give Spark an Ivy settings file that names your mirror "
+            f"Spark cannot resolve {unresolved} of spark.jars.packages: check its name and version, the "
+            "network and the proxy, or give Spark an Ivy settings file that names your mirror "
             '(spark."spark.jars.ivySettings")',
             code="jars-unavailable",
             path=scenario.name,

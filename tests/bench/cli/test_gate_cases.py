@@ -216,7 +216,7 @@ CASES = {
     "was made by the same build, with limits of 1.05x": tight,
     "is a copy of OLD": copied,
     "has the same counts and bytes, and compactions take 1.2 times the CPU": dearer,
-    "has compactions that take 1.2 times the CPU, with a limit of 1.05x on the CPU alone": dearer_than_allowed,
+    "has compactions of 1.2 times the CPU, with a limit of 1.05x on the CPU alone": dearer_than_allowed,
     "has queries that take twice the time": slower,
     "lost rows, by the content check": lost_rows,
     "was made with `--verify off`": unchecked,

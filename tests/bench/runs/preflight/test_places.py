@@ -52,7 +52,9 @@ def test_a_package_that_cannot_be_resolved_is_named(tmp_path):
     )
     options = {"packages": "org.example:no-such-jar:1.0", "ivySettings": str(ivy), "ivy": f"{tmp_path}/ivy"}
     spark = "\n".join(f'"spark.jars.{key}" = {value!r}' for key, value in options.items())
-    with pytest.raises(MissingRuntimeError, match="cannot resolve org.example:no-such-jar:1.0 of spark.jars"):
+    with pytest.raises(
+        MissingRuntimeError, match=r"cannot resolve org\.example:no-such-jar:1\.0 of spark\.jars"
+    ):
         check(tmp_path, {"type": "hadoop", "warehouse": f"file://{tmp_path}/warehouse"}, spark)
 
 
