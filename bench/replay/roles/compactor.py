@@ -60,7 +60,7 @@ class Compactions:
         self._complete_ended(max(until_ms, log.moment_of(log.cores.now_s)))
 
     def wait(self, seconds: float) -> None:
-        """With a real clock: likewise, after so many seconds of the cores, with a look that is due by then."""
+        """With a real clock: likewise, after so many seconds of the cores, and look if that is due."""
         cores, log = self._log.cores, self._log
         if cores is None:
             return
