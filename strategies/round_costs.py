@@ -15,10 +15,14 @@ from strategies.state import MIB, OWN_EXECUTOR, CompactionSeen, CostPriors, Tabl
 # bench/engines/iceberg/coefficients.toml, fitted to 44,509 measured steps. Each MiB read is also written.
 SPARK = CostPriors(
     fixed_cpu_s=0.13, cpu_s_per_file=0.0019, cpu_s_per_mib=0.0467,
-    query_s_per_file=0.00125, query_s_per_delete=0.00104, cpu_s_per_delete=0.00246,
+    query_s_per_file=0.00125, query_s_per_million_rows=0.0444, query_s_per_delete=0.00104,
+    conversion_cpu_s=1.98, cpu_s_per_delete=0.00246,
 )  # fmt: skip
 # A round of DuckDB in the process of the caller: `single_node` of the same file.
-WITHOUT_SPARK = replace(SPARK, fixed_cpu_s=0.035, cpu_s_per_file=0.00044, cpu_s_per_mib=0.0172)
+WITHOUT_SPARK = replace(
+    SPARK, fixed_cpu_s=0.035, cpu_s_per_file=0.00044, cpu_s_per_mib=0.0172, conversion_cpu_s=0.035,
+    cpu_s_per_delete=0.00485,
+)  # fmt: skip
 
 PRIOR_ROUNDS = 4  # how many rounds the prior is worth
 LATEST_ROUNDS = 30  # the rounds learnt from: older ones are of a smaller table and a colder JVM

@@ -191,15 +191,18 @@ class CostPriors:
 
     A compaction costs `fixed_cpu_s`, `cpu_s_per_file` for each data file that it replaces, and
     `cpu_s_per_mib` for each MiB that it reads or writes. A query takes `query_s_per_file` longer for each
-    data file that it opens, and `query_s_per_delete` for each pair of a data file and a delete file that
-    applies to it; a conversion of such deletes costs `cpu_s_per_delete` for each pair.
+    data file that it opens, `query_s_per_million_rows` for the rows that it reads, and `query_s_per_delete`
+    for each pair of a data file and a delete file that applies to it. A conversion of such deletes costs
+    `conversion_cpu_s`, and `cpu_s_per_delete` for each pair.
     """
 
     fixed_cpu_s: float
     cpu_s_per_file: float
     cpu_s_per_mib: float
     query_s_per_file: float
+    query_s_per_million_rows: float
     query_s_per_delete: float
+    conversion_cpu_s: float
     cpu_s_per_delete: float
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from strategies.grouping import by_key
 from strategies.merging import Runs, bytes_of, files_count, group_of, packed, small_runs
 from strategies.options import check_range
-from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
+from strategies.plan import Capability, Plan, Reason, Rewrite
 from strategies.planner import Answer, Planner, PlannerTraits
+from strategies.round_costs import round_costs
 from strategies.state import TableState
 
 KIND = "tier"
@@ -46,17 +47,16 @@ class Tiered(Planner):
     def decide(self, state: TableState) -> Answer:
         target_bytes = state.target_file_size_bytes
         places = [self._by_tier(runs, target_bytes) for runs in small_runs(state, target_bytes / 2).values()]
-        groups = tuple(group for tiers in places for group in self._groups(tiers, target_bytes))
+        merges = [merge for tiers in places for merge in self._merges(tiers, target_bytes)]
         counts = [files_count(runs) for tiers in places for runs in tiers.values()]
-        figures = {
-            "tiers": max(map(len, places), default=0),
-            "fullest_tier_files": max(counts, default=0),
-        }
-        plan = None
-        if groups:
-            detail = f"{len(groups)} merges of tiers with {self.ratio} files or more"
-            plan = Plan((Rewrite(groups, target_bytes),), Reason.SMALL_FILES, detail, KIND)
-        return Answer(plan, figures=figures)
+        figures = {"tiers": max(map(len, places), default=0), "fullest_tier_files": max(counts, default=0)}
+        if not merges:
+            return Answer(None, figures=figures)
+        merged = [run for merge in merges for run in merge]
+        figures["round_cpu_s"] = round_costs(state).round_cpu_s(files_count(merged), bytes_of(merged))
+        detail = f"{len(merges)} merges of tiers with {self.ratio} files or more"
+        action = Rewrite(tuple(map(group_of, merges)), target_bytes)
+        return Answer(Plan((action,), Reason.SMALL_FILES, detail, KIND), figures=figures)
 
     def _by_tier(self, runs: Runs, target_bytes: int) -> Mapping[int, Runs]:
         """Runs by tier, the smallest files first."""
@@ -76,7 +76,7 @@ class Tiered(Planner):
             tier -= 1
         return tier
 
-    def _groups(self, tiers: Mapping[int, Runs], target_bytes: int) -> Iterator[FileGroup]:
+    def _merges(self, tiers: Mapping[int, Runs], target_bytes: int) -> Iterator[Runs]:
         """The merges of one place: from the smallest tier up, each with what merges below it make."""
         merged = Runs()
         for tier, own in tiers.items():
@@ -88,7 +88,7 @@ class Tiered(Planner):
                 merged = Runs()
         yield from self._leaving(merged, target_bytes)
 
-    def _leaving(self, runs: Runs, target_bytes: int) -> Iterator[FileGroup]:
+    def _leaving(self, runs: Runs, target_bytes: int) -> Iterator[Runs]:
         """The parts of at most the target whose merged file is in a larger tier than each of its files.
 
         Only the last part can be too small for that. Within the levelled tier it need not be.
@@ -97,4 +97,4 @@ class Tiered(Planner):
             largest = self._tier(part[-1].first.size_bytes, target_bytes)
             leaves = self._tier(bytes_of(part), target_bytes) < largest
             if files_count(part) > 1 and (leaves or (largest == _LOWEST and files_count(part) >= self.ratio)):
-                yield group_of(part)
+                yield part

@@ -44,8 +44,8 @@ SinceOption = Annotated[
     str | None,
     typer.Option(
         metavar="AGE",
-        show_default="as far as the metadata reach",
-        help="Only the commits of this time before now, e.g. 30d. Older files are there at the start.",
+        show_default="all commits that the metadata records",
+        help="Import only commits younger than this, e.g. 30d. Files of older commits are the initial table.",
     ),
 ]
 

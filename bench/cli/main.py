@@ -52,9 +52,9 @@ COMMANDS: dict[str, str] = {
     "validate": "Check scenarios without running them, and list what each would run.",
     "validate-model": "Simulate the scenarios of real runs again, and show how far the simulation is off.",
     "calibrate": "Fit the cost model of a format to this machine, or to results that you already have.",
-    "sweep": "Simulate every combination of some settings, and show which of them no other one beats.",
+    "sweep": "Simulate every combination of some settings, and show the best trade-offs of cost and latency.",
     "recommend": "Say which strategy to run: the cheapest one that keeps your limits, and how sure that is.",
-    "hindsight": "Say what each strategy costs over the best schedule, which only hindsight knows.",
+    "hindsight": "Show how much more each strategy costs than the best schedule, found in hindsight.",
     "tune": "Choose the settings of strategies by simulation, on some seeds, and score them on others.",
     "plan": "Preview what a strategy would do to one of your tables now: files, bytes, result and rough "
     "cost.",

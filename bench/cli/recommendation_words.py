@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from bench.results.metrics import LATENCY, METRIC_BY_NAME
 from bench.text import human_ratio, named_once
 from reports.data.group import RunGroup
+from reports.page.sections.keeping_up import keeping_up
 from reports.text import format_value
 from reports.verdicts.compare import Comparison
 from reports.verdicts.recommended import Kept, Limit, Recommendation
@@ -15,16 +16,19 @@ _SHOWN = 5
 
 
 def sentences(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> Iterator[str]:
+    """Beginning with who keeps up with the stream."""
+    yield from map(str, keeping_up(group))
     objective, best = answer.objective, answer.best
-    without = [row.strategy for row in group.choices if row.values[objective] is None]
+    choices = [row for row in group.choices if row.strategy not in answer.behind]
+    without = [row.strategy for row in choices if row.values[objective] is None]
     if best is None:
-        yield _no_answer(answer, limits, has_objective=len(without) < len(group.choices))
+        yield _no_answer(answer, limits, has_objective=len(without) < len(choices))
     else:
         label = best.strategy
         yield f"Run {label}: {group.manifest_of(label).strategy_summary}."
         value = format_value(objective, best.values[objective])
         most = "most" if METRIC_BY_NAME[objective].better == "higher" else "least"
-        judged_count = len(group.choices) - len(without) - len(answer.unjudged)
+        judged_count = len(choices) - len(without) - len(answer.unjudged)
         if len(answer.keeping) == 1:
             of = "and no other strategy keeps the limits"
         elif len(answer.keeping) == judged_count and limits:
@@ -64,15 +68,18 @@ def sentences(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) 
 
 
 def _no_answer(answer: Recommendation, limits: Sequence[Limit], *, has_objective: bool) -> str:
+    who = "No strategy that keeps up" if answer.behind else "No strategy"
     if answer.unjudged:
-        return "No strategy with comparable seconds keeps the limits."
+        return f"{who} with comparable seconds keeps the limits."
     if not limits or not has_objective:
-        return f"No strategy has the figure {answer.objective}."
+        return f"{who} has the figure {answer.objective}."
     kept = named_once(
         f"{limit.metric} {'<=' if limit.is_upper else '>='} {format_value(limit.metric, limit.value)}"
         for limit in limits
     )
-    no_strategy = f"No strategy that has the figure {answer.objective} keeps {kept}."
+    no_strategy = (
+        f"{who}{' and' if answer.behind else ' that'} has the figure {answer.objective} keeps {kept}."
+    )
     if answer.nearest is None:
         return no_strategy
     row, limit = answer.nearest

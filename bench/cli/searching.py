@@ -38,7 +38,7 @@ MomentsOption = Annotated[
         "--moments",
         metavar="N",
         min=1,
-        help="Search schedules that compact at N of the ticks at most; each takes one more simulation.",
+        help="Try compactions at up to N ticks (commits), evenly spaced; each takes one more simulation.",
     ),
 ]
 SchedulesOfOption = Annotated[

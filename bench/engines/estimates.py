@@ -53,9 +53,11 @@ def cost_priors(
         )
         return rewrite_s(converting, work)
 
-    def query_s(files: int, pairs: int = 0) -> float:
+    def query_s(files: int, pairs: int = 0, million_rows: int = 0) -> float:
         deletes_bytes = pairs * _DELETE_BYTES
-        work = ScanWork(files, pairs, deletes_bytes, read_rows=0, delete_bytes=deletes_bytes)
+        rows = million_rows * 1_000_000
+        opened_bytes = round(rows * estimates.row_bytes(schema)) + deletes_bytes
+        work = ScanWork(files, pairs, opened_bytes, read_rows=rows, delete_bytes=deletes_bytes)
         return estimates.price(query_step(work, estimates.sessions[-1]), cores).wall_s / core_speed
 
     return CostPriors(
@@ -63,7 +65,9 @@ def cost_priors(
         cpu_s_per_file=_slope(merge_s),
         cpu_s_per_mib=_slope(lambda size_mib: merge_s(1, size_mib)) / 2,
         query_s_per_file=_slope(lambda files: query_s(files * cores)) / cores,
+        query_s_per_million_rows=_slope(lambda millions: query_s(cores, million_rows=millions)),
         query_s_per_delete=_slope(lambda pairs: query_s(cores, pairs)),
+        conversion_cpu_s=convert_s(0),
         cpu_s_per_delete=_slope(convert_s),
     )
 

@@ -102,8 +102,8 @@ def searched_specs(scenario: Scenario, labels: Sequence[str] = ()) -> list[Strat
             specs.setdefault(planner, spec)
     if not specs:
         problem = (
-            "no strategy has one rule alone, without inline and delay, and a planner that leaves it to its "
-            "trigger when to compact: there is nothing to search"
+            "no strategy has exactly one rule, without inline or delay, whose trigger alone decides when to "
+            "compact, so there is nothing to search: add such a strategy"
         )
         raise ScenarioError(problem, code="no-effect", path=scenario.file)
     check_supported(scenario, "simulated", [*specs.values()])

@@ -113,7 +113,7 @@ def _check(
     elif rewritten > _REWRITES_MAX * added:
         problem = "its commits copy files to change rows, and do not record how many rows they changed"
     elif dropped > _REWRITES_MAX * added:
-        problem = "its commits remove whole files, as retention does, which our streams do not"
+        problem = "cannot imitate commits that remove whole files, as retention does: leave it out"
     if problem is not None:
         raise ScenarioError(problem, code="unsupported", path="--stand-in")
 

@@ -47,7 +47,7 @@ def find(name_or_path: str) -> Path:
     file = Path(name_or_path)
     if file.suffix != ".toml":
         if len(file.name) <= NAME_LENGTH_MAX and file.is_file():
-            problem = "is no scenario by its name: rename it so that it ends in .toml"
+            problem = "does not end in .toml, so it is not read as a scenario: rename the file"
             raise ScenarioError(problem, code="bad-name", path=file)
         raise ScenarioError(
             f"is neither a shipped scenario ({known_text(name_or_path, known)}) nor a path to a .toml file",

@@ -31,8 +31,13 @@ class Lag:
 
 def all_keep_up(group: RunGroup) -> bool:
     """Whether no strategy whose times are known falls behind the stream."""
+    return not falling_behind(group)
+
+
+def falling_behind(group: RunGroup) -> tuple[str, ...]:
+    """The strategies that do, of those whose times are known."""
     every = lags(group) if group.manifest.is_at_once else loads(group)
-    return all(one.keeps_up for one in every)
+    return tuple(one.strategy for one in every if not one.keeps_up)
 
 
 def lags(group: RunGroup) -> list[Lag]:

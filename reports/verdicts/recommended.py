@@ -16,6 +16,7 @@ from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison
 from reports.verdicts.confidence import TWO_SIDED, reach
 from reports.verdicts.judge import compare_strategies
+from reports.verdicts.keeping_up import falling_behind
 from reports.verdicts.unmodelled import figure_error, unmodelled
 
 _END = 0.25  # of the stream
@@ -73,7 +74,8 @@ class Recommendation:
     `unjudged` strategies have seconds that do not compare, with the reason. `few` compactions are so few that
     the figures of `best` depend on where the stream ends; None if it has more. Without a best, `nearest` is
     the strategy that breaks its limits the least, with the limit that it breaks the most. `rising_s` is the
-    mean query of `best` in the last quarter of the stream, if that is well above its mean.
+    mean query of `best` in the last quarter of the stream, if that is well above its mean. Strategies that
+    fall `behind` the stream are left out.
     """
 
     objective: str
@@ -88,18 +90,20 @@ class Recommendation:
     few: int | None = None
     nearest: tuple[Row, Limit] | None = None
     rising_s: float | None = None
+    behind: tuple[str, ...] = ()
 
 
 def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recommendation:
     """Strategies without the objective are left out."""
     timings = [m for m in (objective, *(limit.metric for limit in limits)) if _is_timing(m)]
-    rows = [row for row in group.choices if row.values[objective] is not None]
+    behind = falling_behind(group)
+    rows = [r for r in group.choices if r.values[objective] is not None and r.strategy not in behind]
     reasons = {row.strategy: unmodelled(group, row.strategy, *timings) if timings else None for row in rows}
     unjudged = tuple((label, why) for label, why in reasons.items() if why)
     judged = sorted((row for row in rows if not reasons[row.strategy]), key=lambda row: _rank(row, objective))
     keeping = [row for row in judged if _broken(row, limits) is None]
     if not keeping:
-        return Recommendation(objective, None, unjudged, nearest=_nearest(judged, limits))
+        return Recommendation(objective, None, unjudged, nearest=_nearest(judged, limits), behind=behind)
     best, *others = keeping
     same = tuple(row.strategy for row in others if row.values[objective] == best.values[objective])
     compared = (
@@ -119,6 +123,7 @@ def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recom
         safe=None if safe is best else safe,
         few=_few_compactions(best),
         rising_s=_rising(group, best),
+        behind=behind,
     )  # fmt: skip
 
 

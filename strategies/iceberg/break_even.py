@@ -1,7 +1,7 @@
 """Rent or buy on Iceberg tables with delete files, see `strategies.break_even`."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import attrgetter
@@ -24,16 +24,10 @@ from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite, state_
 from strategies.planner import Answer, PlannerTraits
 from strategies.round_costs import RoundCosts, round_costs, seen_rounds
 from strategies.series import Run
-from strategies.state import MIB, OWN_EXECUTOR, TableState
+from strategies.state import TableState
 
 CONVERSION = "conversion"  # the kind of `iceberg.convert_deletes` too
 LATEST_CONVERSIONS = 3
-# A conversion on Spark before the first one is known, without its pairs: `convert` of
-# bench/engines/iceberg/coefficients.toml.
-CONVERSION_CPU_S = 1.25
-# What a query spends on a MiB of rows that it reads only to filter them: 0.0125 s for each million rows
-# (`query` of the coefficients), and 43,000 rows in a MiB of the published upsert scenario.
-QUERY_S_PER_MIB = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +101,12 @@ def _debts(table: IcebergState, prices: Prices) -> _Debts:
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """A file whose deletes are applied by rewriting it, and what that saves beyond its cost."""
+    """A file whose deletes are applied by rewriting it: filtering them has cost at least as much."""
 
     file: IcebergDataFile
     deleted_share: float
-    surplus_cpu_s: float
+    filtered_cpu_s: float
+    rewrite_cpu_s: float
 
 
 def _answer(table: IcebergState, prices: Prices) -> Answer:
@@ -133,7 +128,7 @@ def _answer(table: IcebergState, prices: Prices) -> Answer:
     figures = {
         **merge_figures(merges, prices.known),
         "files_applied": len(applied),
-        "applied_surplus_cpu_s": sum(one.surplus_cpu_s for one in applied),
+        "applied_surplus_cpu_s": sum(one.filtered_cpu_s - one.rewrite_cpu_s for one in applied),
         "pairs_owed_cpu_s": sum(debts.pairs_cpu_s(file, spared_count=1) for file in left),
         "conversion_cpu_s": _conversion_cpu_s(table, prices.known, debts.index, left),
     }
@@ -177,11 +172,12 @@ def _applied(files: Iterable[IcebergDataFile], debts: _Debts) -> Iterator[_Appli
         if not (deleted_rows and file.rows):
             continue
         share = min(1.0, deleted_rows / file.rows)
-        filtered_s = known.costs.query_s_per_delete + share / 2 * QUERY_S_PER_MIB * file.size_bytes / MIB
+        million_rows = share / 2 * file.rows / 1e6
+        filtered_s = known.costs.query_s_per_delete + million_rows * known.costs.query_s_per_million_rows
         filtered_cpu_s = prices.cpu_s_per_s * prices.waited_s(file.added_at_ms) * filtered_s
-        surplus_cpu_s = filtered_cpu_s - known.bytes_cpu_s(file.size_bytes) * (1 - share / 2)
-        if surplus_cpu_s >= 0:
-            yield _Applied(file, share, surplus_cpu_s)
+        rewrite_cpu_s = known.bytes_cpu_s(file.size_bytes) * (1 - share / 2)
+        if filtered_cpu_s >= rewrite_cpu_s:
+            yield _Applied(file, share, filtered_cpu_s, rewrite_cpu_s)
 
 
 def _conversion_cpu_s(
@@ -192,16 +188,19 @@ def _conversion_cpu_s(
     if seen:
         return fmean(seen[-LATEST_CONVERSIONS:])
     pairs_count = sum(index.applying_to(file).files_count for file in files)
-    # Without Spark's jobs a conversion has the fixed cost of any round.
-    fixed_cpu_s = CONVERSION_CPU_S if table.executor == OWN_EXECUTOR else known.costs.fixed_cpu_s
-    return fixed_cpu_s + known.costs.cpu_s_per_delete * pairs_count
+    return known.costs.conversion_cpu_s + known.costs.cpu_s_per_delete * pairs_count
 
 
-def _describe_applied(applied: Iterable[_Applied]) -> str:
+def _describe_applied(applied: Sequence[_Applied]) -> str:
     shares = [one.deleted_share for one in applied]
     if not shares:
         return "no file is cheaper to rewrite than to filter"
-    return f"{len(shares)} files, {fmean(shares):.2g} of whose rows are deleted, are cheaper to rewrite"
+    filtered_cpu_s = sum(one.filtered_cpu_s for one in applied)
+    rewrite_cpu_s = sum(one.rewrite_cpu_s for one in applied)
+    return (
+        f"{len(shares)} files, {fmean(shares):.2g} of whose rows are deleted, are cheaper to rewrite: that "
+        f"costs {rewrite_cpu_s:.4g} CPU s, and filtering has cost {filtered_cpu_s:.4g} CPU s"
+    )
 
 
 def _describe_pairs(figures: dict[str, float]) -> str:

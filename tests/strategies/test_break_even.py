@@ -15,8 +15,8 @@ from strategies.state import MIB, CommitSeen, CostPriors, DataFile, TableState
 PRICES = st.sampled_from((0.01, 0.5, 1.0, 60.0, 1e4))
 # Bytes cost nothing and a file costs a query a second, so that debts can be added up by hand.
 ROUND = CostPriors(
-    fixed_cpu_s=10, cpu_s_per_file=1, cpu_s_per_mib=0, query_s_per_file=1, query_s_per_delete=0,
-    cpu_s_per_delete=0,
+    fixed_cpu_s=10, cpu_s_per_file=1, cpu_s_per_mib=0, query_s_per_file=1, query_s_per_million_rows=0,
+    query_s_per_delete=0, conversion_cpu_s=0, cpu_s_per_delete=0,
 )  # fmt: skip
 
 

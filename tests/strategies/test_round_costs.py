@@ -8,7 +8,7 @@ from small_file_tables import small_file_tables
 from strategies.round_costs import PRIOR_ROUNDS, SPARK, WITHOUT_SPARK, round_costs
 from strategies.state import MIB, CompactionSeen, CostPriors, TableState
 
-PRIOR = CostPriors(1.0, 0.01, 0.1, 0.001, 0.002, 0.003)
+PRIOR = CostPriors(1.0, 0.01, 0.1, 0.001, 0.01, 0.002, 0.5, 0.003)
 
 
 def seen(files, mib, cpu_s, **fields):
@@ -40,7 +40,7 @@ def test_rounds_as_the_prior_says_change_nothing():
 
 
 def test_varied_rounds_tell_the_costs_apart():
-    true = CostPriors(3.0, 0.01, 0.3, 0.001, 0.002, 0.003)
+    true = replace(PRIOR, fixed_cpu_s=3.0, cpu_s_per_mib=0.3)
     rounds = [
         seen(files, mib, true.fixed_cpu_s + true.cpu_s_per_file * files + 2 * true.cpu_s_per_mib * mib)
         for files in (1, 50, 200) for mib in (0, 1, 5)
@@ -97,7 +97,7 @@ def test_one_disturbed_query_does_not_decide():
     assert costs(*rounds, disturbed).costs.query_s_per_file == pytest.approx(0.001)
 
 
-@given(small_file_tables(max_files=0), st.sampled_from((PRIOR, SPARK, CostPriors(0, 0, 0, 0, 0, 0))))
+@given(small_file_tables(max_files=0), st.sampled_from((PRIOR, SPARK, CostPriors(*[0] * 8))))
 def test_no_history_makes_a_cost_negative(state, prior):
     for executor in ("spark", "arrow"):
         found = round_costs(replace(state, executor=executor, cost_priors={executor: prior})).costs

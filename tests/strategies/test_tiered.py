@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from small_file_tables import MINUTE_MS, TARGET, after, checked_groups, small_file_tables
 
 from strategies.iceberg.files import IcebergDataFile, IcebergState
-from strategies.state import DataFile, TableState
+from strategies.round_costs import SPARK
+from strategies.state import MIB, DataFile, TableState
 from strategies.tiered import Tiered
 
 
@@ -118,6 +119,13 @@ def test_below_levelled_below_a_byte_is_rewritten_once_for_ratio_minus_1_files(
 def test_figures_count_the_tiers():
     files = tuple(DataFile(f"f{n}", 20, 1) for n in range(3))
     assert Tiered(ratio=4).decide(TableState(0, 1024, files)).figures == {"tiers": 1, "fullest_tier_files": 3}
+
+
+def test_figures_say_what_a_round_is_expected_to_cost():
+    files = tuple(DataFile(f"f{n}", MIB, 1) for n in range(4))
+    costs = replace(SPARK, fixed_cpu_s=10, cpu_s_per_file=1, cpu_s_per_mib=0.5)
+    state = TableState(0, 1024 * MIB, files, cost_priors={"spark": costs})
+    assert Tiered(ratio=4).decide(state).figures["round_cpu_s"] == 10 + 4 * 1 + 2 * 4 * 0.5
 
 
 @pytest.mark.parametrize(

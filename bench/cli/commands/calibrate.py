@@ -76,12 +76,12 @@ def calibrate(
     about half an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same
     command goes on. Results of your own scenarios may be given, with or without the folder of these runs.
 
-    **Errors** are those of figures of runs that the coefficients were not fitted to: each stream is left out
-    once, and predicted by the others. The **noise of a run** is the standard deviation of repeated runs,
-    which no model can predict. What a file or a row costs is known within the **range** of amounts that were
-    measured; a comment behind it is its least and its greatest value if one stream is left out. Operations
-    with fewer than five measured steps keep the coefficients that ship with the format. `validate-model` of
-    the same results shows how well they fit, not how well they predict.
+    **Errors** come from cross-validation: each stream is predicted with coefficients fitted to the other
+    streams. The **noise of a run** is the standard deviation of repeated runs, which no model can predict.
+    The cost of a file or a row holds within the **range** of amounts that were measured. In the file, the
+    comment after a coefficient gives its least and greatest value when any one stream is left out. Operations
+    with fewer than five measured steps keep the coefficients that ship with the format. `validate-model` on
+    the same results shows how well the coefficients fit, not how well they predict.
     """
     target = file or Path(f"{table_format}-coefficients.toml")
     check_folder(target)

@@ -55,8 +55,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="RATIO",
-            help="Also print how many repetitions, as noisy as these, prove that equals differ by less than "
-            "this ratio, e.g. 1.1x.",
+            help="Also print how many repetitions, with the noise of these runs, it takes to prove "
+            "that two equal strategies differ by less than this ratio, e.g. 1.1x.",
         ),
     ] = None,
     sitting_sd: Annotated[
@@ -91,7 +91,7 @@ def compare(
     Two folders without a baseline are OLD and NEW: each strategy in NEW is compared with itself in OLD.
     Otherwise strategies are compared with the baseline. Counts are exact, bytes have a tolerance, and timings
     a 95 % interval, for which three runs are needed. Verdicts on the cost and the mean query latency are
-    corrected for their number; the others are marked exploratory. Figures of a simulation are modelled.
+    corrected for multiple comparisons; all others are marked exploratory. Simulated figures are modelled.
 
     A limit that `--fail-if` sets is broken only where the whole interval lies beyond its ratio; noise alone
     breaks any of them in at most one of 40 comparisons, however many limits there are. Even if no limit is

@@ -62,23 +62,26 @@ def hindsight(
     output: FormatOption = "table",
     quiet: QuietOption = False,
 ) -> None:
-    """Say what each strategy costs over the best schedule, which only hindsight knows.
+    """Show how much more each strategy costs than the best schedule, found in hindsight.
 
     * `compactbench hindsight append-only`
 
     * `compactbench hindsight mine.toml --set prices.queries_per_hour=40`
 
-    The best schedule has the least CPU of commits, compactions and queries that a choice of moments for one
-    of the scenario's planners can have, found by dynamic programming. So it says how much a better trigger
-    could gain. What comes after the end of the stream counts for nothing. All costs are modelled, in the
-    steady state (`jvm = "warm"`) and without maintenance; compactions take no scenario time.
+    A schedule is a choice of the moments at which one of the scenario's planners compacts. The best schedule
+    minimises the CPU of commits, compactions and queries together; dynamic programming finds it. A
+    strategy's distance from it is the most that a better trigger could save. Costs after the end of the
+    stream do not count. All costs are modelled, in the steady state (`jvm = "warm"`) and without maintenance;
+    compactions take no scenario time.
 
-    With more ticks than `--moments`, the answer has a bound below which no schedule is, unless compactions
-    depend on each other.
+    If the stream has more ticks (commits) than `--moments`, only evenly spaced ticks are searched. The last
+    row of the table is then a lower bound on the extra CPU of any schedule. The bound is only approximate if
+    the effect of a compaction depends on earlier ones.
 
-    The runs that are stored have the best schedules as strategies `hindsight-RATE`, with the trigger `at`:
-    `compactbench report` has them in its tables and charts over time, and these figures beside the front.
-    The next search of the scenario replaces them.
+    Each best schedule is stored as a simulated strategy `hindsight-RATE` (RATE in queries per hour) with the
+    trigger `at`. `compactbench report` shows it in the tables and in the charts over time, and shows the
+    figures of this command next to the front of cost and latency. The next search of the scenario replaces
+    the stored runs.
     """
     out = out.absolute()
     base, left_out = hindsight_scenario(scenario, overrides or ())

@@ -58,7 +58,8 @@ def import_table(
     scale: Annotated[
         str,
         typer.Option(
-            metavar="SHARE", help="Divide the sizes of the stand-in and its target alike, such as 1/100."
+            metavar="SHARE",
+            help="Multiply the stand-in's file sizes and target file size by this share, e.g. 1/100.",
         ),
     ] = "1",
     force: Annotated[bool, typer.Option("--force", help="Replace the files if they exist.")] = False,
@@ -80,8 +81,8 @@ def import_table(
 
     A history has no rows, so it can only be simulated. `--stand-in` imitates its stream with rows of the
     `orders` table: on average as many files of about the same bytes, at the same times. With `--scale 1/100`
-    numbers of files and decisions of policies carry over, and amplifications unless footers become a larger
-    part of the files; seconds and bytes do not.
+    file counts and policy decisions stay as they are at full size. So do amplifications, unless the files
+    become so small that their footers matter. Seconds and bytes change.
 
     `--catalog` names a catalog as for `compactbench plan`.
     """
@@ -95,7 +96,7 @@ def import_table(
             )
         check_writable(stand_in, trace_file_of(stand_in), force=force, option="--stand-in")
     elif share != 1:
-        raise ScenarioError("is of a stand-in: add --stand-in FILE", code="no-effect", path="--scale")
+        raise ScenarioError("only scales a stand-in: add --stand-in FILE", code="no-effect", path="--scale")
     imported = read_history(source, since)
     print_history(imported)
     imitated = None if stand_in is None else described(imported, stand_in, share)

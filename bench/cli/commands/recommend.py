@@ -63,11 +63,12 @@ def recommend(
 
     * `compactbench recommend --subject-to 'query_mean_s<=2s' --confirm 3`
 
-    It answers for each scenario and format in RESULTS, measured or simulated, and names what decides:
-    strategies that noise or the errors of the cost model do not tell from the answer, the next better one
-    with the limit that it breaks, and by how much a limit is kept. A sweep gives it something to choose from.
-    Last come the statements of Spark SQL that do on a table what the strategy did, to be run whenever its
-    trigger says.
+    There is an answer for each scenario and format in RESULTS, measured or simulated. First it says which
+    strategies keep up with the stream; others are left out. It also names the strategies that cannot be
+    distinguished from the recommended one (because of noise, or of errors of the cost model), the next better
+    strategy with the limit that it breaks, and the margin to each limit. Run a sweep first, to have more
+    strategies to choose from. The output ends with the Spark SQL that does the same compaction on your table:
+    run it whenever the strategy's trigger would fire.
 
     `--confirm` stores the real runs beside the simulated ones, and answers again by what they measured. The
     same command goes on after an interruption.

@@ -133,7 +133,7 @@ def run(
     mode: Mode = "simulated" if simulate else "real"
     loaded = _load(scenarios, overrides or ())
     if not simulate and verify == "each" and any(scenario.has_real_clock for scenario in loaded):
-        problem = "others work while a table is checked: remove the option"
+        problem = "other roles change the table during the check: use --verify end or off"
         raise ScenarioError(problem, code="exclusive", path='--verify each with clock = "real"')
     if coefficients:
         check_coefficients(coefficients, loaded)

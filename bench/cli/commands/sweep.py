@@ -44,7 +44,7 @@ def sweep(
     coefficients: CoefficientsOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Simulate every combination of some settings, and show which of them no other one beats.
+    """Simulate every combination of some settings, and show the best trade-offs of cost and latency.
 
     * `compactbench sweep append-only --over strategies.amoro.every=1min..30min*8`
 
@@ -57,12 +57,14 @@ def sweep(
     `strategies.LABEL.planner.NAME` a key of its planner, and `strategies.LABEL.options.NAME` one of the
     planner's `options`. All other keys are as for `--set`, within a
     strategy too (`strategies[LABEL].writer.commit_every`). Each strategy with such keys becomes a family with
-    a member for each combination; the other strategies run as they are. Keys outside of strategies make a
-    scenario for each combination of their values, with results and an answer of its own.
+    a member for each combination; the other strategies run as they are. For keys outside of strategies, each
+    combination of values becomes a scenario with its own results and its own answer.
 
-    **Values**: a list, or a geometric series of so many durations, sizes or numbers.
+    **Values**: a list (A,B,C), or LOW..HIGH*COUNT: COUNT durations, sizes or numbers from LOW to HIGH, each
+    larger than the one before by the same factor.
 
-    The page has one curve for each family. The same command after an interruption goes on where it stopped.
+    The report has one curve for each family. To continue after an interruption, repeat the same command. Then
+    `compactbench recommend results/sweep` chooses from what was simulated.
     `compactbench run` measures the strategies you choose: write them into a scenario.
     """
     out = out.absolute()

@@ -75,9 +75,9 @@ def tune(
         typer.Option(
             metavar="N",
             min=1,
-            show_default="all settings of the family that has the fewest",
-            help="Simulated runs of each family on training seeds at most; of a larger grid, settings are "
-            "drawn from the seed of the scenario.",
+            show_default="enough for all settings of the smallest family",
+            help="Maximum simulated runs of each family, settings times training seeds. If a family has "
+            "more settings than that allows, a random sample is tried, drawn with the scenario's seed.",
         ),
     ] = None,
     training: Annotated[
@@ -95,8 +95,8 @@ def tune(
         typer.Option(
             "--held-out-on",
             metavar="SCENARIO",
-            help="Another scenario to score the choice on, such as one with a trace. Its stream and table "
-            "count, with the strategies of SCENARIO. May be repeated.",
+            help="Another scenario to score the choice on, such as one with a trace: its stream and table "
+            "are used with the strategies of the tuned scenario. May be repeated.",
         ),
     ] = None,
     overrides: KeyOption = None,
@@ -123,10 +123,10 @@ def tune(
     times training seeds, so that none wins by being tried more often. The other strategies of the scenario
     are scored as they are.
 
-    **What is minimised** is what `compactbench hindsight` measures: extra CPU, of compactions, and of commits
-    and queries beyond those of a compacted table, at the scenario's `prices.queries_per_hour`, or at each of
-    1, 10, 100 and 1,000 queries an hour. A planner that has to be told the price of queries needs the same
-    one: set it as well, and tune at one rate at a time.
+    **What is minimised** is extra CPU, as in `compactbench hindsight`: the CPU of compactions, plus the CPU
+    that commits and queries take beyond what they would take on a table that is always compacted. Queries
+    come at `prices.queries_per_hour`, or else at each of 1, 10, 100 and 1,000 an hour. If a planner has an
+    option `queries_per_minute`, set it to the same rate, and tune at one rate at a time.
 
     **Scores** are that extra CPU and its ratio to the best schedule in hindsight, on training seeds and on
     held-out ones: mean and worst. Seeds count up from the scenario's. The answer says whether they differ at
@@ -237,7 +237,7 @@ def _budget(
 ) -> Budget:
     """As many settings for each family. Raises ScenarioError if there are runs for none."""
     if runs is not None and runs < training:
-        problem = f"is less than one setting on each of {training} training seeds: give at least {training}"
+        problem = f"is too few to try one setting on all {training} training seeds: give at least {training}"
         raise ScenarioError(problem, code="invalid", path=f"--runs {runs}")
     fewest = min(map(len, cells.values()))
     grids = {

@@ -53,18 +53,20 @@ def validate_model(
 
     * `compactbench validate-model results --coefficients mine.toml`
 
-    **Error**: the simulated figure over the mean of the real runs, minus 1; the mean error ignores signs, the
-    bias does not. **A repetition**: how far a single real run is from the mean of the others, where there are
-    several. **In interval**: how many of the real figures lie in the 95 % interval that the coefficients give
-    for a stream that they were not fitted to. Runs that timed a fixed piece of work tell how fast their
-    machine was: it is simulated as fast, relative to the one that the coefficients hold for.
+    **Error** is the simulated figure divided by the mean of the real runs, minus 1. The **mean error**
+    ignores the signs of the errors, the **bias** keeps them. **A repetition** is how far a single real run is
+    from the mean of the other runs of its strategy. **In interval** counts the real figures inside the 95 %
+    prediction interval of the coefficients for streams that they were not fitted to. If the runs recorded how
+    fast their machine was (the time of a fixed piece of work), the simulated machine is equally fast.
 
-    **Ratios** compare two strategies of one scenario. Of the pairs that the real runs tell apart, the
-    simulation ranks some alike; **tau** is those less the pairs ranked otherwise, over all told apart.
+    **Ratios** compare two strategies of one scenario. **Off by** is the mean factor between the simulated and
+    the real ratio. **Told apart** counts the pairs whose difference in the real runs exceeds the noise, and
+    **ranked alike** the pairs that the simulation puts in the same order. **Tau** (Kendall's) is the number
+    of pairs in the same order minus the number in the opposite order, divided by the number told apart.
 
-    **Regret**: the simulation picks the strategy with the least CPU of commits, policy and queries, at a
-    given rate of queries. The regret is how much more that one cost in the real runs than the cheapest did;
-    at random, how much more an average strategy did.
+    **Regret**: at each rate of queries, the simulation chooses the strategy with the least CPU of commits,
+    policy and queries. Its regret is how much more CPU it took in the real runs than the strategy that was
+    cheapest there. **At random** is the mean regret of a strategy chosen at random.
 
     Strategies that cannot be simulated are left out and named. If a simulation fails, the exit code is 1.
     """

@@ -382,8 +382,8 @@ def _translated(properties: Mapping[str, str], overrides: Mapping[str, str]) -> 
     uri = properties.get("uri", "")
     if not uri.startswith("jdbc:sqlite:"):
         raise ScenarioError(
-            "PyIceberg has another URI for this database; give --catalog-property type=sql "
-            "--catalog-property uri=... in SQLAlchemy's form",
+            "PyIceberg cannot use this JDBC URI; give --catalog-property type=sql and "
+            "--catalog-property uri=... with the SQLAlchemy URI, e.g. postgresql+psycopg2://USER@HOST/DB",
             code="unsupported",
             path="catalog.properties.type",
         )

@@ -59,7 +59,7 @@ def _check_keys(scenario: Scenario) -> None:
     cached = properties.get("cache-enabled")
     if cached is not None and cached[1].lower() == "true":
         key, value = cached
-        why = "makes each role read tables that others have changed since: leave it out"
+        why = "would let a role read an outdated table after another role has changed it: leave it out"
         raise OptionError(key, why, value, code="unsupported")
     if scenario.page_cache is not None:
         why = 'would drop the page cache while others read: leave it out, or set clock = "virtual"'
@@ -68,7 +68,7 @@ def _check_keys(scenario: Scenario) -> None:
 
 def _check_rules(scenario: Scenario) -> None:
     """Refuse manners that the clock itself has: a compaction takes the time that it takes."""
-    why = "emulates what a real clock does: leave it out, since roles work at the same time"
+    why = 'is only for clock = "virtual"; with clock = "real", roles do work at the same time: leave it out'
     if scenario.compaction_delay_ms:
         delay = duration_ms_text(scenario.compaction_delay_ms)
         raise OptionError(("compaction_delay",), why, delay, code="redundant")
@@ -129,7 +129,7 @@ def _check_size(scenario: Scenario) -> None:
     shares = [scenario.share_of(role) for role in roles_of(scenario)]
     cores, here = wanted_cores(scenario), len(os.sched_getaffinity(0))
     if cores > here and scenario.roles.pin:
-        why = f"needs cores of its own for each role: {cores}, and this machine has {here}"
+        why = f"needs {cores} cores, this machine has {here}: lower resources.*.cores{fewer}, or leave it out"
         raise OptionError(("roles", "pin"), why, True, code="too-many-cores")
     if cores > here and not scenario.roles.oversubscribe:
         why = (

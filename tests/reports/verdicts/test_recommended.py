@@ -1,6 +1,7 @@
-from records import compaction, end, run
+from records import commit, compaction, end, query, run
 from result_builder import build_results
 
+from bench.cli.recommendation_words import sentences
 from bench.results.folders import load_runs
 from reports.data.group import run_groups
 from reports.verdicts.recommended import Limit, recommend
@@ -42,6 +43,26 @@ def test_nothing_is_recommended_if_no_strategy_keeps_the_limits(group):
     row, limit = answer.nearest
     assert (row.strategy, limit) == (fastest, limits[0])
     assert recommend(group, COST, [Limit("money_per_day", 1.0)]).nearest is None
+
+
+def test_a_strategy_that_cannot_keep_up_with_the_stream_is_left_out():
+    def one(label, wall_s, latency_s):
+        return run(
+            commit(is_initial=True), commit(), query(latency_s), compaction(wall_s=wall_s), end(),
+            strategy=label,
+        )  # fmt: skip
+
+    (made,) = run_groups([one("fast", 2 * 3600, 0.1), one("slow", 60, 0.5)])
+    answer = recommend(made, LATENCY, ())
+    assert (answer.best.strategy, answer.behind) == ("slow", ("fast",))
+    said = list(sentences(made, answer, ()))
+    assert said[0].startswith("fast cannot keep up with the stream")
+    limits = [Limit(LATENCY, 0.2)]
+    nothing = recommend(made, LATENCY, limits)
+    assert nothing.best is None
+    assert "No strategy that keeps up and has the figure query_mean_s keeps" in " ".join(
+        sentences(made, nothing, limits)
+    )
 
 
 def test_of_real_runs_their_spread_tells_whether_a_limit_is_safe(group):

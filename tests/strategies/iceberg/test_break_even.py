@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from small_file_tables import TARGET, after, checked_groups, small_file_tables
 
 from strategies.break_even import BreakEven
-from strategies.iceberg.break_even import CONVERSION_CPU_S, IcebergBreakEven
+from strategies.iceberg.break_even import IcebergBreakEven
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.preview import preview_action
 from strategies.iceberg.resurrection import resurrection
@@ -16,7 +16,10 @@ from strategies.state import MIB, CompactionSeen, CostPriors, PendingPlan
 
 NOW_S = 1000
 # A pair costs each query a second, and a file nothing, so that debts can be added up by hand.
-COSTS = CostPriors(10, 0, 0, query_s_per_file=0, query_s_per_delete=1, cpu_s_per_delete=0.5)
+COSTS = CostPriors(
+    10, 0, 0, query_s_per_file=0, query_s_per_million_rows=0, query_s_per_delete=1, conversion_cpu_s=2,
+    cpu_s_per_delete=0.5,
+)  # fmt: skip
 
 
 def data(name, size=TARGET, number=1, age_s=500, rows=100):
@@ -56,7 +59,7 @@ def test_pairs_owe_since_their_delete_file_was_added_but_for_one_that_stays():
     state = table([data("a"), data("b")], [equality(f"e{n}") for n in range(3)])
     figures = decide(state).figures
     assert figures["pairs_owed_cpu_s"] == pytest.approx(40)
-    assert figures["conversion_cpu_s"] == pytest.approx(CONVERSION_CPU_S + 6 * 0.5)
+    assert figures["conversion_cpu_s"] == pytest.approx(2 + 6 * 0.5)
 
 
 def test_a_conversion_costs_what_the_last_ones_did():
@@ -89,19 +92,22 @@ def test_pairs_of_small_files_count_towards_merging_them():
 
 
 def test_a_file_is_rewritten_where_filtering_has_cost_as_much():
-    costs = replace(COSTS, fixed_cpu_s=0.1, cpu_s_per_mib=0.05, query_s_per_delete=0.0)
-    large = data("a", 100 * MIB, age_s=NOW_S, rows=100)
+    costs = replace(
+        COSTS, fixed_cpu_s=0.1, cpu_s_per_mib=0.05, query_s_per_delete=0.0, query_s_per_million_rows=0.5
+    )
+    large = data("a", 100 * MIB, age_s=NOW_S, rows=100_000)
 
     def with_deleted(rows):
         return replace(table([large], [own_positions("a", rows)], costs), target_file_size_bytes=128 * MIB)
 
-    # 1000 queries read a deleted share d of 100 MiB at 0.0005 s a MiB in vain, half of it on average: 25 d.
+    # 1000 queries read a share d of 0.1 M rows at 0.5 s a million in vain, half of it on average: 25 d.
     # Rewriting reads 100 and writes 100 (1 - d) MiB at 0.05 CPU s: 10 - 5 d. They are equal at d = 1/3.
-    assert decide(with_deleted(33)).figures["files_applied"] == 0
-    answer = decide(with_deleted(34))
+    assert decide(with_deleted(33_000)).figures["files_applied"] == 0
+    answer = decide(with_deleted(34_000))
     assert [group.paths for group in answer.plan.actions[0].groups] == [("a",)]
     assert answer.plan.actions[0].removed_deletes == ("own-a",)
-    assert "1 files, 0.34 of whose rows are deleted, are cheaper to rewrite" in answer.plan.detail
+    costs = "that costs 8.3 CPU s, and filtering has cost 8.5 CPU s"
+    assert f"0.34 of whose rows are deleted, are cheaper to rewrite: {costs}" in answer.plan.detail
 
 
 def test_pairs_of_a_file_that_is_rewritten_anyway_ask_for_no_conversion():
@@ -135,7 +141,7 @@ PRICES = st.sampled_from((1e-3, 1.0, 1e4))
 
 
 def priced(state, price):
-    costs = CostPriors(0.1, 0.001, 0.01, 0.001, 0.001, 0.001)
+    costs = CostPriors(0.1, 0.001, 0.01, 0.001, 0.01, 0.001, 1.25, 0.001)
     return replace(state, observed_at_ms=600_000, cost_priors={"spark": costs}, probe_rate_per_s=price)
 
 

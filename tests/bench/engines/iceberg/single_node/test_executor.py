@@ -1,5 +1,6 @@
 """Content under any rewrites that the veto allows, what the executor refuses, and how it fails."""
 
+import resource
 import shutil
 from collections import Counter
 from contextlib import closing
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from merge_on_read import BY_CITY, NOT_PARTITIONED, Lake, rewrite_of, row
+from pyiceberg.manifest import DataFile, DataFileContent
 from pyiceberg.schema import Schema
 from pyiceberg.types import (
     DateType,
@@ -428,12 +430,42 @@ def test_files_of_a_rewrite_that_fails_later_are_deleted(lake, monkeypatch, plac
     assert len(calls) == 2
 
 
-def test_a_full_disk_is_an_error_with_the_files_name_and_leaves_nothing(lake):
-    """/dev/full takes no byte, as a full disk does."""
+def test_a_disk_that_takes_no_more_bytes_fails_the_rewrite_with_the_files_name(lake):
+    """A limit of 100 bytes a file stands for the full disk: a file fails while it is being written."""
+    lake.append(row(1), row(2, "Rome"))
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, unlimited[1]))
+    try:
+        check_refused(lake, rewrite_of(lake.data_files()), r"/data/.*\.parquet.*File too large")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    lake.rewrite_all()
+
+
+def test_an_encrypted_file_is_refused(lake, monkeypatch):
     lake.append(row(1))
-    database = lake.executor._database
-    with pytest.raises(ValueError, match="/dev/full"):
-        database.run("COPY (SELECT 1 AS a) TO '/dev/full' (FORMAT parquet, USE_TMP_FILE false)")
+    monkeypatch.setattr(DataFile, "key_metadata", property(lambda file: b"key"))
+    check_refused(lake, rewrite_of(lake.data_files()), "is encrypted, and this executor cannot decrypt it")
+
+
+def test_a_conversion_reads_only_the_key_column_of_data_files(make_lake):
+    """The pages of another column are damaged: a conversion does not notice, a rewrite does."""
+    lake = make_lake(spec=NOT_PARTITIONED)
+    lake.append(*(row(number, n=number) for number in range(1000)))
+    (file,) = lake.data_files()
+    path = Path(local_path(file.file_path))
+    column = pq.ParquetFile(path).metadata.row_group(0).column(2)
+    assert column.path_in_schema == "n"
+    start = column.dictionary_page_offset or column.data_page_offset
+    with path.open("r+b") as opened:
+        opened.seek(start)
+        opened.write(b"\xff" * column.total_compressed_size)
+    deleted = lake.delete_equal(["id"], [(7,)])
+    lake.convert_all(removed_deletes=[deleted])
+    (own,) = (e.data_file for e in lake.entries() if e.data_file.content != DataFileContent.DATA)
+    assert own.record_count == 1
+    with pytest.raises(ValueError, match="cannot be read"):
+        lake.rewrite_all()
 
 
 def test_memory_is_bounded_and_the_spill_goes_with_the_executor(make_lake, tmp_path):
