@@ -49,7 +49,10 @@ class Tiered(Planner):
         places = [self._by_tier(runs, target_bytes) for runs in small_runs(state, target_bytes / 2).values()]
         merges = [merge for tiers in places for merge in self._merges(tiers, target_bytes)]
         counts = [files_count(runs) for tiers in places for runs in tiers.values()]
-        figures = {"tiers": max(map(len, places), default=0), "fullest_tier_files": max(counts, default=0)}
+        figures: dict[str, float] = {
+            "tiers": max(map(len, places), default=0),
+            "fullest_tier_files": max(counts, default=0),
+        }
         if not merges:
             return Answer(None, figures=figures)
         merged = [run for merge in merges for run in merge]

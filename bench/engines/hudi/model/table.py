@@ -118,13 +118,13 @@ class HudiTableModel:
 
     def lost(self, spec: CommitSpec, staged: Scheduled) -> LostCommit | None:
         """Not to a compaction: it keeps to the slices of its plan, and later log files open the next ones."""
-        return self._conflicts and self._conflicts.lost(spec, staged)
+        return self._conflicts.lost(spec, staged) if self._conflicts else None
 
     def begin(self, spec: CommitSpec) -> LostCommit | None:
-        return self._conflicts and self._conflicts.begin(spec)
+        return self._conflicts.begin(spec) if self._conflicts else None
 
     def overtaken(self, spec: CommitSpec) -> LostCommit | None:
-        return self._conflicts and self._conflicts.overtaken(spec)
+        return self._conflicts.overtaken(spec) if self._conflicts else None
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Scheduled:
         return self._services.stage(action, at_ms)
