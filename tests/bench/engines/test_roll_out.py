@@ -10,7 +10,12 @@ from bench.engines.sql import set_properties
 from strategies.amoro.planner import Amoro
 from strategies.delta.planners import Optimize, Reorg, ZOrder
 from strategies.hudi.planners import Clustering, Compaction
-from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles
+from strategies.iceberg.procedures import (
+    ExpireSnapshots,
+    RewriteDataFiles,
+    RewriteManifests,
+    RewritePositionDeleteFiles,
+)
 from strategies.never import Never
 from strategies.state import MIB
 
@@ -36,6 +41,38 @@ def test_iceberg(spark, iceberg, stream_with_rows):
     run(spark, "iceberg", RewriteDataFiles(options={"min-input-files": "2"}), engine._name)
     (file,) = spark.sql(f"SELECT record_count FROM {engine._name}.files").collect()
     assert file.record_count == sum(batch.spec.rows for batch in stream_with_rows)
+
+
+@pytest.mark.spark
+def test_iceberg_sorts(spark, iceberg, stream_with_rows):
+    engine = iceberg()
+    commit_all(engine, stream_with_rows)
+    planner = RewriteDataFiles("sort", "order_id DESC NULLS LAST", options={"rewrite-all": "true"})
+    run(spark, "iceberg", planner, engine._name)
+    (file,) = spark.sql(f"SELECT file_path FROM {engine._name}.files").collect()
+    ids = [row.order_id for row in spark.read.parquet(file.file_path).select("order_id").collect()]
+    assert ids == sorted(ids, reverse=True)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("planner", "operation"),
+    [
+        (RewritePositionDeleteFiles(options={"rewrite-all": "true"}), "replace"),
+        (RewriteManifests(), "replace"),
+    ],
+)
+def test_other_procedures_of_iceberg(spark, iceberg, model, planner, operation):
+    """Each commits a snapshot of its own, with the same rows."""
+    engine = iceberg(upsert_mode="merge-on-read")
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, *upserts(1, 3))
+    commit(engine, model, *upserts(4, 6))
+    rows = spark.table(engine._name).count()
+    run(spark, "iceberg", planner, engine._name)
+    snapshots = spark.sql(f"SELECT operation FROM {engine._name}.snapshots ORDER BY committed_at").collect()
+    assert (len(snapshots), snapshots[-1].operation) == (4, operation)
+    assert spark.table(engine._name).count() == rows
 
 
 @pytest.mark.spark
