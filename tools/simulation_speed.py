@@ -1,6 +1,6 @@
 """What simulating a long scenario under five strategies costs, and reading the results: CPU and memory.
 
-Run by `make bench`. A commit a minute of 24 files, every tick probed.
+Run by `make bench`. A commit a minute of 24 files, every tick probed; one day also with more files a commit.
 """
 
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 DAYS = (1, 10, 30, 90)
+FILES = (6, 24, 96, 384)  # of a commit, over one day
 SHOWN_DAYS = 30  # whose results are shown, reported and exported
 GOAL_S, GOAL_MIB = 120, 1024  # of all strategies over SHOWN_DAYS
 MIB = 2**20
@@ -56,10 +57,14 @@ def main(days: Sequence[int]) -> None:
         folder = Path(work)
         scenario = folder / "long-append.toml"
         scenario.write_text(SCENARIO, encoding="utf-8")
+        for count in FILES:
+            files, rows = f"workload.files_per_commit={count}", f"workload.rows_per_commit={10 * count}"
+            cost = simulation_cost(scenario, folder / f"{count}f", files, rows)
+            print(
+                f"{days_text(1):>8}  {len(STRATEGIES)} strategies {cost}, {count} files a commit", flush=True
+            )
         for count in days:
-            out = str(folder / f"{count}d")
-            options = ("--simulate", "--quiet", "--set", f"duration={count}d", "--out", out)
-            cost = command_cost("run", str(scenario), *options)
+            cost = simulation_cost(scenario, folder / f"{count}d", f"duration={count}d")
             goal = f" (goal: {GOAL_S} s, {GOAL_MIB} MiB)" if count == SHOWN_DAYS else ""
             print(f"{days_text(count):>8}  {len(STRATEGIES)} strategies {cost}{goal}", flush=True)
         results = folder / f"{SHOWN_DAYS if SHOWN_DAYS in days else days[-1]}d"
@@ -71,6 +76,11 @@ def main(days: Sequence[int]) -> None:
 
 def days_text(count: int) -> str:
     return f"{count} day{'' if count == 1 else 's'}"
+
+
+def simulation_cost(scenario: Path, out: Path, *changes: str) -> Cost:
+    settings = (word for change in changes for word in ("--set", change))
+    return command_cost("run", str(scenario), "--simulate", "--quiet", *settings, "--out", str(out))
 
 
 def command_cost(*arguments: str) -> Cost:

@@ -21,6 +21,7 @@ LOST = "org.apache.iceberg.exceptions.ValidationException"
         ("f-1.parquet is no longer live", "f-1.parquet is no longer live"),
         ("a newer delete was committed meanwhile: d", "a newer delete was committed meanwhile: d"),
         ("java.io.IOException: No space left on device", None),
+        ("org.apache.iceberg.exceptions.CommitStateUnknownException: Cannot determine whether", None),
     ],
 )
 def test_a_conflict_is_told_from_other_errors_with_its_reason(text, reason):

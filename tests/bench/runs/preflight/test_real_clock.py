@@ -181,6 +181,11 @@ def test_a_simulation_has_one_compactor(tmp_path):
     check_simulated_clock(live(tmp_path, roles={"compactor": {"count": 1}}))
 
 
+def test_a_simulation_binds_no_role_to_cores(tmp_path):
+    with refused("unsupported", "roles.pin"):
+        check_simulated_clock(live(tmp_path, roles={"pin": True}))
+
+
 def test_more_memory_than_there_is_is_refused(tmp_path):
     with refused("too-much-memory"):
         check_real_clock(live(tmp_path, resources={"reader": {"memory": "128GiB"}}))
