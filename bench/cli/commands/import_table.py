@@ -23,6 +23,7 @@ from bench.cli.importing import (
     write_scenario,
 )
 from bench.cli.output import print_line, print_remark
+from bench.cli.predicted import check_predicted, print_predicted
 from bench.cli.standing_in import described, scale_of, trace_file_of
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
@@ -62,6 +63,17 @@ def import_table(
             help="Multiply the stand-in's file sizes and target file size by this share, e.g. 1/100.",
         ),
     ] = "1",
+    predicted: Annotated[
+        Path | None,
+        typer.Option(
+            "--predicted",
+            metavar="RESULTS",
+            help="Also print what the simulation of an earlier import expected of --strategy.",
+        ),
+    ] = None,
+    strategy: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="The strategy that was rolled out since.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the files if they exist.")] = False,
 ) -> None:
     """Make a scenario of one of your tables: its commits, to be simulated under any compaction policy.
@@ -84,8 +96,12 @@ def import_table(
     file counts and policy decisions stay as they are at full size. So do amplifications, unless the files
     become so small that their footers matter. Seconds and bytes change.
 
+    Once a policy has run for some weeks, `--since` imports these weeks alone, and `--predicted` shows what
+    the simulation had expected beside what came: compactions a day, the bytes that they write, and files.
+
     `--catalog` names a catalog as for `compactbench plan`.
     """
+    check_predicted(predicted, strategy)
     source = Source(table, catalog, properties_of(catalog_properties or ()), format_name, branch)
     target = target_of(source, file, force=force)
     share = scale_of(scale)
@@ -99,6 +115,8 @@ def import_table(
         raise ScenarioError("only scales a stand-in: add --stand-in FILE", code="no-effect", path="--scale")
     imported = read_history(source, since)
     print_history(imported)
+    if predicted is not None and strategy is not None:
+        print_predicted(predicted, strategy, imported.history)
     imitated = None if stand_in is None else described(imported, stand_in, share)
     write_scenario(imported, target, Answers(cores=cores))
     if imitated is not None:

@@ -4,10 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from histories import commit, data, positions, written
+from histories import commit, data, history, positions, written
 from iceberg_tables import catalog_properties, make_table
 
 from bench.cli.importing import Source
+from bench.cli.predicted import _came
 from bench.engines.registry import FORMATS
 from bench.importing.answers import Answers
 from bench.importing.scenario import scenario_text
@@ -64,6 +65,31 @@ def test_a_stand_in_has_the_files_of_the_stream_and_rows(compactbench, location)
     compactbench("run", "real.toml", "--simulate", "--only", "strategy=never")
     (row,) = compactbench("show", "--format", "json").json["rows"]
     assert row["files_end"] == 5  # as the table itself: 2, 2 and 1
+
+
+def test_what_a_simulation_expected_stands_beside_what_came(compactbench, location):
+    compactbench("import", location)
+    compactbench("run", "visits.toml", "--simulate", "-q")
+    again = ("import", location, "-f", "again.toml", "--predicted", "results/visits", "--strategy")
+    printed = compactbench(*again, "never").words
+    assert "compactions a day 0 0" in printed
+    assert "files_end 5 5 1.00x" in printed
+    assert (
+        "has no simulated strategy gone; it has never, rewrite and amoro"
+        in compactbench(*again, "gone", "--force", code=2).err
+    )
+    assert "needs --strategy, too" in compactbench(*again[:-1], "--force", code=2).err
+
+
+def test_what_came_is_counted_a_day():
+    day = 24 * 60
+    merged = commit(day, [data(9, 200, 15_000)], [data(1), data(2)], is_compaction=True)
+    last = commit(2 * day, [data(4), positions(3, 4, 5)])
+    came = dict(_came(history(commit(0, [data(1), data(2)]), merged, last)))
+    # Two commits of the stream, two days apart, stand for four days.
+    assert came["commit_added_bytes"] == (3 * 10_000 + 1_500) / 4
+    assert (came["compactions"], came["compaction_added_bytes"]) == (1 / 4, 15_000 / 4)
+    assert (came["files_end"], came["delete_files_end"]) == (2, 1)
 
 
 @pytest.mark.parametrize(
