@@ -7,9 +7,14 @@ DEFAULT_CORES, CORES_MAX = 2, 10_000
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """`hit_share` (0..1) is that of `HistoryFacts`; prices and queries are per hour. None is not known."""
+    """`hit_share` (0..1) is that of `HistoryFacts`; prices and queries are per hour. None is not known.
+
+    `reads_partition` is whether readers ask for one partition rather than for the whole table.
+    """
 
     cores: int = DEFAULT_CORES
     core_hour: float | None = None
     queries_per_hour: float | None = None
     hit_share: float | None = None
+    target_bytes: int | None = None
+    reads_partition: bool = False

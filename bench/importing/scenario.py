@@ -104,7 +104,6 @@ def scenario_text(
     span = human_duration((facts.until_ms - facts.from_ms) / 1000)
     contents = {recorded.content for recorded in history.files}
     planners = imports.planners(facts, contents != {Content.DATA})
-    partitions = [recorded.partition for recorded in history.files if recorded.partition]
     hit_share = facts.hit_share if answers.hit_share is None else answers.hit_share
     return rendered(
         "scenario.toml.j2",
@@ -120,11 +119,11 @@ def scenario_text(
         probe_every=duration_ms_text(grid.probe_every_ms),
         format=facts.format,
         table_keys={name: value_text(value) for name, value in facts.table_keys.items()},
-        target_file_size=bytes_text(facts.target_file_size_bytes),
+        target_file_size=bytes_text(answers.target_bytes or facts.target_file_size_bytes),
         has_equality_deletes=Content.EQUALITY in contents,
         hit_share=None if hit_share is None else round(hit_share, 4),
         partition_columns=_line(", ".join(facts.partition_columns)),
-        example_condition=_condition(facts.partition_columns, partitions),
+        example_condition=example_condition(history),
         answers=answers,
         speed=speed,
         recorded_wall=speed and human_duration(speed.recorded_s),
@@ -149,8 +148,10 @@ def utc_text(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def _condition(columns: Sequence[str], partitions: Sequence[str]) -> str:
-    """An example that exists for most of the stream; empty if it would need quoting of its own."""
+def example_condition(history: TableHistory) -> str:
+    """On a partition that is there for most of the stream; empty if it would need quoting of its own."""
+    columns = history.facts.partition_columns
+    partitions = [recorded.partition for recorded in history.files if recorded.partition]
     early = partitions[len(partitions) // 4] if partitions else ""
     values = values_of(early, len(columns)) if columns and partitions else None
     last = values[-1] if values else None

@@ -24,15 +24,18 @@ from bench.cli.importing import (
 from bench.cli.output import print_line
 from bench.cli.questions import ask, number, one_of, rows_or_size, whole
 from bench.cli.writing import writing
+from bench.engines.keys import bytes_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
 from bench.importing.new_scenario import COLUMNS, COMMITS, DAY_MS, TARGET_BYTES, Stream, new_scenario_text
 from bench.importing.row_count import rows_of_file
+from bench.importing.scenario import example_condition
 from bench.names import known_text
 from bench.scenario.load import load_scenario
-from strategies.quantities import parse_duration_ms
+from strategies.quantities import parse_bytes, parse_duration_ms
 from workloads.commit import FILES_MAX, ROWS_MAX
+from workloads.history_file import TableHistory
 from workloads.recorded import Content
 from workloads.schema import SCHEMAS
 
@@ -93,7 +96,7 @@ def init(
         print_history(imported)
         contents = {recorded.content for recorded in imported.history.files}
         is_open = Content.EQUALITY in contents and imported.history.facts.hit_share is None
-        answers = _asked_answers(asks_hit_share=is_open)
+        answers = _asked_answers(imported.history, asks_hit_share=is_open)
         limit = _asked_limit()
         if limit or (answers.core_hour and answers.queries_per_hour):
             then = f"; then: compactbench recommend results/{target.stem}{limit}"
@@ -137,7 +140,13 @@ def _asked_text(target: Path, format_name: str | None) -> str:
     return new_scenario_text(stream, FORMATS[name].existing.imports, target)
 
 
-def _asked_answers(*, asks_hit_share: bool) -> Answers:
+def _asked_answers(history: TableHistory, *, asks_hit_share: bool) -> Answers:
+    recorded = bytes_text(history.facts.target_file_size_bytes)
+    target_bytes = ask("Size up to which your jobs merge files", recorded, parse_bytes)
+    reads = "table"
+    if condition := example_condition(history):
+        question = f"Readers ask for the whole table, or for one partition such as {condition}"
+        reads = ask(question, reads, one_of("table", "partition"))
     hit_share = None
     if asks_hit_share:
         question = (
@@ -148,7 +157,8 @@ def _asked_answers(*, asks_hit_share: bool) -> Answers:
     cores = ask("Cores of the cluster that compacts and reads", str(DEFAULT_CORES), whole(CORES_MAX))
     core_hour = ask("Price of a core for an hour, or 0", "0", number(_AMOUNT_MAX))
     queries = ask("Queries per hour, or 0 if you do not know", "0", number(_AMOUNT_MAX))
-    return Answers(cores, core_hour or None, queries or None, hit_share)
+    reads_partition = reads == "partition"
+    return Answers(cores, core_hour or None, queries or None, hit_share, target_bytes, reads_partition)
 
 
 def _asked_limit() -> str:

@@ -81,13 +81,20 @@ def test_of_a_table_it_asks_what_its_metadata_do_not_tell(init, compactbench, tm
     (tmp_path / "lake").mkdir()
     table = make_table(tmp_path / "lake", [{"Oslo": 4, "Rome": 2}, {"Oslo": 3}])
     words = (table.location().removeprefix("file://"), "-f", "own.toml")
-    printed = init(*words, answers=["8", "0.05", "120", "fast", "500ms"])
+    printed = init(*words, answers=["64MiB", "partition", "8", "0.05", "120", "fast", "500ms"])
     assert "history of visits" in printed.out
     assert "'fast' is not a duration" in printed.err
     assert "then: compactbench recommend results/own --subject-to 'query_mean_s<=0.5s'" in printed.out
     scenario = load_scenario("own.toml")
     assert scenario.resources.compactor.cores == 8
     assert (scenario.prices.core_hour, scenario.prices.queries_per_hour) == (0.05, 120)
+    assert scenario.table.target_file_size_bytes == 64 * 2**20
+    (asked,) = (probe.sql for probe in scenario.probes if probe.primary)
+    assert asked == "SELECT * FROM orders WHERE city = 'Oslo'"
+    init(*words, "--force", answers=[""] * 6)
+    accepted = load_scenario("own.toml")
+    assert accepted.table.target_file_size_bytes == 512 * 2**20
+    assert "one_partition" not in {probe.name for probe in accepted.probes}
 
 
 def test_without_answers_nothing_is_written(init, tmp_path):
