@@ -3,8 +3,11 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from bench.results.cells import cell_of
 from bench.results.metrics import LATENCY, METRIC_BY_NAME
+from bench.results.rows import Row
 from bench.text import human_ratio, named_once
+from reports.data.families import families
 from reports.data.group import RunGroup
 from reports.page.sections.keeping_up import keeping_up
 from reports.text import format_value
@@ -54,6 +57,8 @@ def sentences(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) 
         )
     if group.alike:
         yield f"Left out, because all their figures are those of another one: {group.alike_in_words}."
+    if best is not None and (near := _neighbours(group, best, objective, limits)):
+        yield f"Next to it: {'; '.join(near)}."
     if best is not None and without:
         yield f"Left out, because they have no {objective}: {named_once(without)}."
     if answer.same:
@@ -85,6 +90,24 @@ def _no_answer(answer: Recommendation, limits: Sequence[Limit], *, has_objective
     row, limit = answer.nearest
     value = format_value(limit.metric, row.values[limit.metric])
     return f"{no_strategy} The nearest is {row.strategy} with {limit.metric} = {value}."
+
+
+def _neighbours(group: RunGroup, best: Row, objective: str, limits: Sequence[Limit]) -> list[str]:
+    """The settings on either side of the best one on its curve, if it is a cell of a sweep."""
+    cell = cell_of(best.strategy)
+    if cell is None:
+        return []
+    rows = {row.strategy: row for row in group.choices}
+    curve = [one for one in families(rows).get(cell.family, ()) if one.curve == cell.curve]
+    place = curve.index(cell) if cell in curve else 0
+    words = []
+    for one in (*curve[max(0, place - 1) : place], *curve[place + 1 : place + 2]):
+        values, least = rows[one.label].values, best.values[objective]
+        figures = [f"{limit.metric} {format_value(limit.metric, values[limit.metric])}" for limit in limits]
+        if (value := values[objective]) is not None and least:
+            figures.insert(0, f"{human_ratio(value / least)} the {objective}")
+        words.append(f"{one.short} with {', '.join(figures)}")
+    return words
 
 
 def _kept_in_words(kept: Kept) -> str:

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,9 @@ def test_simulated_answers_say_what_the_errors_of_the_model_leave_open(compactbe
     printed = compactbench("recommend", "results/sweep", "--subject-to", "query_mean_s<=90ms").words
     assert "the limit may not hold" in printed
     assert "the errors of the model do not tell it from" in printed
+    assert re.search(
+        r"Next to it: every=3min with [\d.]+x the compaction_cpu_s, query_mean_s [\d.]+ ms", printed
+    )
 
 
 def test_the_best_of_a_simulation_run_for_real_and_are_judged_again(
