@@ -6,6 +6,7 @@ import random
 import time
 from collections import Counter
 from contextlib import nullcontext
+from pathlib import Path
 from typing import ClassVar
 from urllib.parse import unquote
 
@@ -122,6 +123,18 @@ def test_its_history_is_imported_from_its_log(delta, model, tmp_path):
     assert replayed.model.live_rows == len(model.rows)
     assert sorted(row[1:] for row in by_our_state(replayed)) == sorted(row[1:] for row in alone)
     assert merged_bytes(replayed.state(200_000)) == planned
+
+    # Once the log up to a checkpoint is cleaned up, what it committed is the start.
+    jvm_log = engine._spark._jvm.org.apache.spark.sql.delta.DeltaLog
+    jvm_log.forTable(engine._spark._jsparkSession, engine._location).checkpoint()
+    cleaned = [*Path(engine._location, "_delta_log").glob("*.json")]
+    commit(engine, model, *upserts(41, 50))
+    for path in cleaned:
+        path.unlink()
+    left = import_history(TableAddress(engine._location), None)
+    assert [c.is_compaction for c in left.commits] == [False]
+    assert len(left.start) == len(history.live_after())
+    assert any("the log has been cleaned up" in note for note in left.facts.notes)
 
 
 def test_a_query_tells_the_files_and_vectors_it_opened(delta, model):

@@ -358,6 +358,7 @@ def test_cleaning_and_archiving_write_metadata_alone(hudi, model):
             assert run(engine, ALL, number * MINUTE_MS).status == "ok"
     live = {file.path for file in engine.state(0).data_files}
     before = engine._observe(0)[0].table.storage_bytes
+    whole = import_history(TableAddress(engine._location), None)
     cleaned = run(engine, Clean(1), 5 * MINUTE_MS)
     assert (cleaned.status, cleaned.versions[0].id) == ("ok", None)
     assert cleaned.observed.table.storage_bytes < before
@@ -366,6 +367,7 @@ def test_cleaning_and_archiving_write_metadata_alone(hudi, model):
     assert len(engine.state(0).timeline) < 6
     assert {file.path for file in engine.state(0).data_files} == live
     assert rows_of(engine) == model.rows
+    assert import_history(TableAddress(engine._location), None) == whole
     commit(engine, model, (1, "Rome"))
     check_reading(engine, engine.state(0))
 

@@ -1,5 +1,7 @@
 """Histories of tables that Spark made, replayed to the files that these tables have."""
 
+from dataclasses import replace
+
 import pytest
 from histories import described, live, replayed
 
@@ -99,3 +101,26 @@ def test_without_its_compactions_a_table_has_what_the_stream_alone_would_have_ma
         assert engine.model.live_rows == rows
     with replayed(recorded, tmp_path, undo_compactions=False) as engine:
         assert live(engine) == state_of(address)
+
+
+@pytest.mark.parametrize("properties", [COPIES, ON_READ])
+def test_what_expired_snapshots_committed_is_there_at_the_start(spark, make_table, tmp_path, properties):
+    """Three of eight commits are left, and what the others had made is the start."""
+    address, rows = make_table(STREAM, **properties)
+    whole = import_history(address, None)
+    name = ".".join(address.name.split("/")[-2:])
+    spark.sql(
+        f"CALL lake.system.expire_snapshots(table => '{name}', retain_last => 3, "
+        "older_than => TIMESTAMP '2999-01-01 00:00:00')"
+    )
+    left = import_history(address, None)
+    assert (len(whole.commits), len(left.commits)) == (8, 3)
+    assert (len(whole.start), len(left.start)) == (0, len(whole_after(whole, 5)))
+    assert "older snapshots have expired" in left.facts.notes[0]
+    with replayed(left, tmp_path) as engine:
+        assert live(engine) == state_of(address)
+        assert engine.model.live_rows == rows
+
+
+def whole_after(history, commits_count):
+    return replace(history, commits=history.commits[:commits_count]).live_after()
