@@ -271,6 +271,28 @@ def rate_lines(found: Iterable[Rates]) -> Iterator[str]:
         )
 
 
+def error_line(found: Sequence[Rates]) -> str:
+    """How far the simulations are off, on average over the strategies that both have."""
+    by_kind = by_key(found, lambda one: one.kind)
+    simulated = {one.strategy: one for one in by_kind.get("simulated", ())}
+    pairs = [(one, simulated[one.strategy]) for one in by_kind.get("real", ()) if one.strategy in simulated]
+    shares = [
+        100 * abs(own.lost / own.tried - one.lost / one.tried)
+        for one, own in pairs
+        if one.tried and own.tried
+    ]
+    late = [
+        100 * abs(own.since_due_p95_s / one.since_due_p95_s - 1)
+        for one, own in pairs
+        if one.since_due_p95_s and own.since_due_p95_s is not None
+    ]
+    return (
+        f"simulated, off by a mean of: {_text(mean(shares))} points in the share of compactions that lose "
+        f"(n = {len(shares)} strategies), {_text(mean(late))} % in the 95th percentile since due "
+        f"(n = {len(late)})"
+    )
+
+
 def tail_lines(runs: Sequence[RunResult]) -> Iterator[str]:
     yield f"{'strategy':<16} {'':<8} {'count':>6} {'due p99 s':>9} {'begun p99 s':>11}"
     for strategy, own in by_key(runs, lambda run: run.manifest.strategy).items():
@@ -302,7 +324,8 @@ def main() -> None:
         runs = [run for run in load_runs(*folders) if run.manifest.is_live]
         for name, own in by_key(runs, lambda run: run.manifest.format).items():
             print(f"{name}:", *outcome_lines(outcomes_of(own)), sep="\n")
-            print("", *rate_lines(compared(own, folders[0])), sep="\n")
+            both = [*compared(own, folders[0])]
+            print("", *rate_lines(both), error_line(both), sep="\n")
             print("", *tail_lines([run for run in own if run.finished]), sep="\n")
             print("", *reason_lines(own), "", sep="\n")
     except CompactbenchError as error:

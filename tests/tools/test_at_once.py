@@ -4,8 +4,10 @@ from records import commit, compaction, end, run
 
 from bench.results.values import Span
 from tools.at_once import (
+    Rates,
     commit_tail,
     compared,
+    error_line,
     outcome_lines,
     outcomes,
     query_tail,
@@ -123,6 +125,20 @@ def test_rates_are_means_of_runs():
     assert (made.runs_count, made.redone, made.lost) == (2, 0.5, 1.0)
     assert made.tried == 1.5  # one committed and two lost in one of two runs
     assert made.interval_s == 5.0
+
+
+def test_errors_of_rates_are_means_over_strategies():
+    def one(strategy, kind, lost, tried, p95_s):
+        return Rates(strategy, kind, 5.0, 3, tried, lost, 0.0, 1.0, 1.0, p95_s)
+
+    found = [
+        one("a", "real", 2, 20, 2.0), one("a", "simulated", 3, 20, 1.0),
+        one("b", "real", 9, 20, 2.0), one("b", "simulated", 6, 20, 2.5),
+        one("never", "real", 0, 0, 1.0), one("never", "simulated", 0, 0, 1.0), one("c", "real", 1, 1, 1.0),
+    ]  # fmt: skip
+    line = error_line(found)
+    assert "10.00 points in the share of compactions that lose (n = 2 strategies)" in line
+    assert "25.00 % in the 95th percentile since due (n = 3)" in line
 
 
 def test_the_slowest_are_counted_from_when_they_were_due_and_from_when_they_began():
