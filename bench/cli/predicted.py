@@ -8,32 +8,30 @@ from bench.cli.output import print_remark, print_table
 from bench.cli.tables import Column
 from bench.errors import ScenarioError
 from bench.importing.scenario import stream_of
+from bench.results.arithmetic import ratio
+from bench.results.money import DAY_MS
 from bench.results.rows import Row
 from bench.text import named_once
 from reports.data.group import RunGroup, run_groups
 from reports.text import format_value
 from workloads.history_file import TableHistory
 
-_DAY_MS = 86_400_000
 _A_DAY = ("commit_added_bytes", "compactions", "compaction_added_bytes")
 _AT_THE_END = ("files_end", "delete_files_end")
 
 
 def check_predicted(results: Path | None, strategy: str | None) -> None:
     """Raises ScenarioError if one of the two options is given without the other."""
-    for option, value, other in (
-        ("--predicted", results, "--strategy"),
-        ("--strategy", strategy, "--predicted"),
-    ):
-        if value is not None and (results is None or strategy is None):
-            raise ScenarioError(f"needs {other}, too", code="missing", path=option)
+    if (results is None) != (strategy is None):
+        given, other = ("--strategy", "--predicted") if results is None else ("--predicted", "--strategy")
+        raise ScenarioError(f"needs {other}, too", code="missing", path=given)
 
 
 def print_predicted(results: Path, strategy: str, history: TableHistory) -> None:
     """Figures of a simulated strategy and of the history. Raises ScenarioError if there is not one such."""
     with readable_runs([results]) as runs:
         group, row = _simulated(results, strategy, run_groups(runs))
-    days = group.manifest.duration_ms / _DAY_MS
+    days = group.manifest.duration_ms / DAY_MS
     expected = {metric: value / days for metric in _A_DAY if (value := row.values[metric]) is not None}
     expected |= {metric: value for metric in _AT_THE_END if (value := row.values[metric]) is not None}
     came = dict(_came(history))
@@ -56,7 +54,7 @@ def print_predicted(results: Path, strategy: str, history: TableHistory) -> None
 
 
 def _ratio(came: float | None, expected: float | None) -> float | None:
-    return came / expected if came is not None and expected else None
+    return None if came is None or expected is None else ratio(came, expected)
 
 
 def _simulated(results: Path, strategy: str, groups: tuple[RunGroup, ...]) -> tuple[RunGroup, Row]:
@@ -76,7 +74,7 @@ def _came(history: TableHistory) -> Iterator[tuple[str, float]]:
     """By the time from the first commit of the stream to the last and one more interval; one has no rates."""
     stream, own = stream_of(history), history.own_compactions(history.facts.until_ms)
     intervals = max(1, len(stream) - 1)
-    days = (stream[-1].at_ms - stream[0].at_ms) * len(stream) / intervals / _DAY_MS
+    days = (stream[-1].at_ms - stream[0].at_ms) * len(stream) / intervals / DAY_MS
     added_bytes = sum(file.size_bytes for commit in stream for file in commit.added)
     live = history.live_after().values()
     amounts = (added_bytes, own.count if own else 0, own.added_bytes if own else 0)

@@ -94,13 +94,12 @@ def _no_answer(answer: Recommendation, limits: Sequence[Limit], *, has_objective
 
 def _neighbours(group: RunGroup, best: Row, objective: str, limits: Sequence[Limit]) -> list[str]:
     """The settings on either side of the best one on its curve, if it is a cell of a sweep."""
-    cell = cell_of(best.strategy)
-    if cell is None:
+    cell, rows = cell_of(best.strategy), {row.strategy: row for row in group.choices}
+    family = families(rows).get(cell.family, ()) if cell else ()
+    if cell is None or not family:
         return []
-    rows = {row.strategy: row for row in group.choices}
-    curve = [one for one in families(rows).get(cell.family, ()) if one.curve == cell.curve]
-    place = curve.index(cell) if cell in curve else 0
-    words = []
+    curve = [one for one in family if one.curve == cell.curve]
+    place, words = curve.index(cell), list[str]()
     for one in (*curve[max(0, place - 1) : place], *curve[place + 1 : place + 2]):
         values, least = rows[one.label].values, best.values[objective]
         figures = [f"{limit.metric} {format_value(limit.metric, values[limit.metric])}" for limit in limits]

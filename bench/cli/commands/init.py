@@ -94,9 +94,7 @@ def init(
         target = target_of(source, file, force=force)
         imported = read_history(source, since)
         print_history(imported)
-        contents = {recorded.content for recorded in imported.history.files}
-        is_open = Content.EQUALITY in contents and imported.history.facts.hit_share is None
-        answers = _asked_answers(imported.history, asks_hit_share=is_open)
+        answers = _asked_answers(imported.history)
         limit = _asked_limit()
         if limit or (answers.core_hour and answers.queries_per_hour):
             then = f"; then: compactbench recommend results/{target.stem}{limit}"
@@ -140,7 +138,7 @@ def _asked_text(target: Path, format_name: str | None) -> str:
     return new_scenario_text(stream, FORMATS[name].existing.imports, target)
 
 
-def _asked_answers(history: TableHistory, *, asks_hit_share: bool) -> Answers:
+def _asked_answers(history: TableHistory) -> Answers:
     recorded = bytes_text(history.facts.target_file_size_bytes)
     target_bytes = ask("Size up to which your jobs merge files", recorded, parse_bytes)
     reads = "table"
@@ -148,7 +146,8 @@ def _asked_answers(history: TableHistory, *, asks_hit_share: bool) -> Answers:
         question = f"Readers ask for the whole table, or for one partition such as {condition}"
         reads = ask(question, reads, one_of("table", "partition"))
     hit_share = None
-    if asks_hit_share:
+    has_equality_deletes = any(recorded.content is Content.EQUALITY for recorded in history.files)
+    if has_equality_deletes and history.facts.hit_share is None:
         question = (
             "Share of the keys in equality deletes that delete a row: 0 if the stream only inserts, 1 if it "
             "only updates and deletes"

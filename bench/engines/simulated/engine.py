@@ -112,10 +112,10 @@ class SimulatedEngine(Generic[Prepared]):
         self.model.create()
 
     def begin(self, batch: Batch) -> None:
-        self._begun, self._lost = batch.spec, None
+        self._begun, self._lost = None, None
         if refused := self.model.begin(batch.spec):
-            self._begun = None
             raise self._conflict(batch.spec, refused)
+        self._begun = batch.spec
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec

@@ -64,10 +64,9 @@ class Compactions:
         cores, log = self._log.cores, self._log
         if cores is None:
             return
-        until_ms, look_ms = log.moment_of(cores.now_s + seconds), self.looks_ms[log.tick]
-        if look_ms < until_ms:
-            self.finish(look_ms)
-            self._look(look_ms)
+        until_ms = log.moment_of(cores.now_s + seconds)
+        if self.looks_ms[log.tick] < until_ms:
+            self.look(log.tick)
         self.finish(until_ms)
 
     def act_during(self, cost: Cost) -> None:

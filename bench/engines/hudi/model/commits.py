@@ -79,8 +79,10 @@ class Writer:
 
     def packed_groups(self, spec: CommitSpec) -> frozenset[FileGroupId]:
         """The file groups with small base files that would get new rows of a commit."""
+        if self._buckets_count is not None:
+            return frozenset()
         found = set[FileGroupId]()
-        for changes in _changes(spec) if self._buckets_count is None else ():
+        for changes in _changes(spec):
             rows = min(changes.live, spec.inserts) if is_upsert(spec) else changes.live
             small = self._groups.small_in(changes.partition)
             into = packed(

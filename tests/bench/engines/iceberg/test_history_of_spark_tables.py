@@ -115,12 +115,9 @@ def test_what_expired_snapshots_committed_is_there_at_the_start(spark, make_tabl
     )
     left = import_history(address, None)
     assert (len(whole.commits), len(left.commits)) == (8, 3)
-    assert (len(whole.start), len(left.start)) == (0, len(whole_after(whole, 5)))
+    earlier = replace(whole, commits=whole.commits[:5])
+    assert (len(whole.start), len(left.start)) == (0, len(earlier.live_after()))
     assert "older snapshots have expired" in left.facts.notes[0]
     with replayed(left, tmp_path) as engine:
         assert live(engine) == state_of(address)
         assert engine.model.live_rows == rows
-
-
-def whole_after(history, commits_count):
-    return replace(history, commits=history.commits[:commits_count]).live_after()
