@@ -10,10 +10,11 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.delta.actions import CLUSTERING_DOMAIN
 from bench.engines.delta.log import DeltaLog, live_actions
@@ -65,23 +66,22 @@ class Answer:
 
 
 def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
-    """Files of 1 to 3,000 rows, all of different sizes. Every second one has deletes, one has only these."""
+    """Files of 1 to 3,000 rows, all of different sizes. Every second one has deletes."""
     place = str(folder / "pool")
     numbers = random.Random(7)
     spark.sql(
         f"CREATE TABLE delta.`{place}` (id BIGINT, text STRING, file INT) USING delta "
         "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
     )
-    rows_of = [1 + round(3000 * (number / POOL_FILES) ** 3) + number for number in range(POOL_FILES)]
-    counts = ", ".join(f"({number}, {rows})" for number, rows in enumerate(rows_of))
-    rows = spark.sql(
-        "SELECT CAST(id AS BIGINT) AS id, sha2(CAST(id * 31 + file AS STRING), 256) AS text, file "
-        f"FROM VALUES {counts} AS t(file, n) "
-        "LATERAL VIEW explode(sequence(1, n)) AS id"
+    # One partition a file: Spark's own ranges are found by sampling, and may put several files into one.
+    files = (
+        spark.range(1, 2 + round(3000 * (number / POOL_FILES) ** 3) + number, numPartitions=1).selectExpr(
+            "id", f"sha2(CAST(id * 31 + {number} AS STRING), 256) AS text", f"{number} AS file"
+        )
+        for number in range(POOL_FILES)
     )
-    rows.repartitionByRange(POOL_FILES, "file").write.format("delta").mode("append").save(place)
+    reduce(DataFrame.union, files).write.format("delta").mode("append").save(place)
     shares = {number: numbers.choice((2, 3, 10, 19, 20, 21, 40)) for number in range(0, POOL_FILES, 2)}
-    shares[0] = 1
     deleted = " OR ".join(f"(file = {number} AND id % {share} = 0)" for number, share in shares.items())
     spark.sql(f"DELETE FROM delta.`{place}` WHERE {deleted}")
     live = [action.fields for action in live_actions(DeltaLog(place).commits_after(-1))]

@@ -17,7 +17,7 @@ from strategies.plan import Native
 
 pytestmark = pytest.mark.spark
 
-SEEDS = [*range(135, 330), *range(135)]  # the profiles take the first of them; a seventh shows every rule
+SEEDS = [*range(311, 330), *range(311)]  # the profiles take the first of them; a seventh shows every rule
 THREADS = 4
 share_of = partial(of_thorough, at_least=0.15)  # each case takes a second
 
@@ -52,12 +52,7 @@ def previewed(case):
     rows = [sum(case.live_rows[file.path] for file in group.files) for group in groups]
     removed = {file.path for group in groups for file in group.files}
     made = batches(groups, None if batch_bytes is None else int(batch_bytes))
-    # A batch that would add no file is not committed, so its files stay.
-    for batch in made:
-        gone = [file.path for group in batch for file in group.files]
-        if not any(case.live_rows[path] for path in gone):
-            removed -= set(gone)
-    return removed, Counter(count for count in rows if count), len(groups), len(made)
+    return removed, Counter(rows), len(groups), len(made)
 
 
 def differing(answered):
