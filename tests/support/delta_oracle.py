@@ -75,7 +75,7 @@ def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
     )
     # One partition a file: Spark's own ranges are found by sampling, and may put several files into one.
     files = (
-        spark.range(1, 2 + round(3000 * (number / POOL_FILES) ** 3) + number, numPartitions=1).selectExpr(
+        spark.range(1, 2 + 75 * number, numPartitions=1).selectExpr(
             "id", f"sha2(CAST(id * 31 + {number} AS STRING), 256) AS text", f"{number} AS file"
         )
         for number in range(POOL_FILES)

@@ -17,7 +17,7 @@ from strategies.plan import Native
 
 pytestmark = pytest.mark.spark
 
-SEEDS = [*range(311, 330), *range(311)]  # the profiles take the first of them; a seventh shows every rule
+SEEDS = [*range(222, 330), *range(222)]  # the profiles take the first of them; a seventh shows every rule
 THREADS = 4
 share_of = partial(of_thorough, at_least=0.15)  # each case takes a second
 
