@@ -66,7 +66,7 @@ class Answer:
 
 
 def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
-    """Files of 1 to 3,000 rows, all of different sizes. Every second one has deletes."""
+    """Files of 1 to 3,000 rows, all of different sizes. Every second one but the smallest has deletes."""
     place = str(folder / "pool")
     numbers = random.Random(7)
     spark.sql(
@@ -88,8 +88,8 @@ def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
     # The log has them in any order. Sorted by size, a seed draws the same files on every machine.
     live.sort(key=lambda fields: fields["size"])
     pool = [PooledFile(fields, _live_rows(fields)) for fields in live]
-    sizes = [file.add["size"] for file in pool]
-    assert len(set(sizes)) == len(sizes)  # ties would be broken in an order that is not defined
+    # Otherwise a seed draws other files elsewhere: two files of one size have no defined order.
+    assert len({file.add["size"] for file in pool}) == len(pool) == POOL_FILES
     return pool
 
 
