@@ -33,11 +33,12 @@ def published_steps() -> tuple[list[MeasuredStep], list[Manifest], float | None]
     """The measured steps of all published runs that can be simulated, at the speed of one machine.
 
     The manifests of these runs come with them, and that machine's fixed work (`at_one_speed`). Left out are
-    runs with a real clock, whose steps wait for cores, and those that are held out to judge the fit.
+    runs with a real clock, whose steps wait for cores, those that are held out to judge the fit, and those
+    on other storage than a local disk.
     """
     steps: list[MeasuredStep] = []
     manifests: list[Manifest] = []
-    fitted_to = (entry.archive for entry in entries() if not entry.is_held_out)
+    fitted_to = (one.archive for one in entries() if not (one.is_held_out or one.is_elsewhere))
     for archive in (*fitted_to, *sorted(CALIBRATION.glob("*.tar.xz"))):
         runs = [run for run in unpack(archive) if not run.manifest.is_live]
         if any(run.manifest.mode == "real" for run in runs):

@@ -87,6 +87,7 @@ class Entry:
     earlier: str = ""  # the commit whose scenario of this name was run, if it has changed since
     begun_by: str = ""  # the command that made the first of its runs, if that was another one
     is_held_out: bool = False  # whether the cost model is never fitted to its runs
+    is_elsewhere: bool = False  # whether its files are on storage that the cost model is not meant for
 
     @property
     def archive(self) -> Path:
@@ -458,9 +459,11 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
     model_errors = json.loads((FOLDER / "model-errors.json").read_bytes())
     simulated_again = _simulated_again(by_name)
+    compared_files = [pair for pair in simulated_again if not pair[1].entry.earlier]
     environment.globals |= {
         "simulated_again": simulated_again,
-        "same_files": _same_files(simulated_again),
+        "same_files": _same_files(compared_files),
+        "compared_files": compared_files,
         "missing": {runs.entry.name: runs.missing for runs in by_name.values()},
         "model_errors": model_errors,
         "operation_errors": {name: of.engines.estimates().operation_errors for name, of in FORMATS.items()},

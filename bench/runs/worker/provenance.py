@@ -61,6 +61,8 @@ def notes(mode: Mode, scenario: Scenario, spark: SparkSettings, catalog: Catalog
         common["queries"] = "at a changing rate"
     if mode == "simulated":
         left_out = {} if page_cache is None else {"page_cache": "not modelled"}
+        if catalog.is_shared:
+            left_out["storage"] = "not modelled"
         pruning = "by partition" if isinstance(workload, History) else "one key condition"
         cores = "of each role" if scenario.resources.shared_cores is None else "shared"
         clock = {"clock": "real", "cores": cores} if scenario.has_real_clock else {}

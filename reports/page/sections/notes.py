@@ -191,6 +191,10 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
         "The tables were stored by the scenario's catalog. The figures include the speed, caches, other "
         "users and durable writes of the catalog and its storage."
     ),
+    ("storage", "not modelled"): say(
+        "The storage of the scenario's catalog is not modelled: times are those of files where the cost model "
+        "was measured, for the shipped coefficients a local disk. An object store answers more slowly."
+    ),
     ("clock", "virtual"): say(
         "The virtual clock stands still during compaction. This favours long compactions, and hides "
         "conflicts between writer and compactor and their competition with queries. The duty cycle above "

@@ -121,6 +121,14 @@ def test_of_an_imported_table_the_order_of_keys_is_not_known_and_only_partitions
     assert "keys" not in noted
 
 
+def test_a_simulation_says_that_it_does_not_know_the_storage_of_a_catalog(tmp_path):
+    settings = (CatalogSettings(journal=Journal(tmp_path / "namespaces")), CatalogSettings())
+    of_catalog, own = (
+        provenance.notes("simulated", load(tmp_path), SparkSettings(), one).get("storage") for one in settings
+    )
+    assert (of_catalog, own) == ("not modelled", None)
+
+
 def test_a_run_has_a_namespace_of_its_own_in_a_catalog_that_outlives_it(tmp_path):
     catalog = {"name": "mine", "namespace": "db", "properties": {"type": "rest", "uri": "http://host"}}
     run_folder = tmp_path / "20260101T000000Z-iceberg-real-a_b.c-r1-0f3a"
