@@ -1,10 +1,10 @@
 """How far simulations are off from the published runs. `make model-errors` writes the figures of the pages.
 
 `tools/published/model-errors.json` has the errors with the shipped coefficients, by entry ("entries"), and
-for runs that these are never fitted to ("held_out"). "unseen" has the errors of all other runs on a local disk with
-coefficients that were fitted to the other streams alone, and "fitted" has those of the same strategies with
-the shipped ones; its choices are between all strategies. A test simulates some entries again and compares, so
-that nobody changes the model without seeing its errors change.
+for runs that these are never fitted to ("held_out"). "unseen" has the errors of all other runs on a local
+disk with coefficients that were fitted to the other streams alone, and "fitted" has those of the same
+strategies with the shipped ones; its choices are between all strategies. A test simulates some entries again
+and compares, so that nobody changes the model without seeing its errors change.
 """
 
 import json

@@ -192,8 +192,8 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
         "users and durable writes of the catalog and its storage."
     ),
     ("storage", "not modelled"): say(
-        "The storage of the scenario's catalog is not modelled: times are those of files where the cost model "
-        "was measured, for the shipped coefficients a local disk. An object store answers more slowly."
+        "The storage of the scenario's catalog is not modelled: times are those of files where the cost "
+        "model was measured, for the shipped coefficients a local disk. An object store answers more slowly."
     ),
     ("clock", "virtual"): say(
         "The virtual clock stands still during compaction. This favours long compactions, and hides "
