@@ -54,43 +54,51 @@ class Question:
 def print_recommendations(
     results: Sequence[Path], question: Question, output: Literal["table", "json"], *, quiet: bool
 ) -> bool:
-    """Whether there is a strategy for each scenario. Raises ScenarioError for what cannot be asked."""
-    objective, table, confirm = question.objective, question.table, question.confirm
+    """Whether there is a strategy for each scenario, by its last answer: the measured one if there is one.
+
+    Raises ScenarioError for what cannot be asked.
+    """
     limits = [_limit(text) for text in question.conditions]
+    _check(question)
+    with readable_runs(results) as runs:
+        answers = [
+            (group, recommended(group, question.objective or _objective(group, limits), limits))
+            for group in _groups(runs, question.confirm)
+        ]
+        printed: list[dict[str, Any]] = []
+        last: list[Recommendation] = []
+        for group, answer in answers:
+            given, pairs = [(group, answer)], tuple[Beside, ...]()
+            if output == "table":
+                _print(group, answer, limits, question.table)
+            if measured := _measured(group, answer, question, quiet=quiet):
+                again = recommended(measured, answer.objective, limits)
+                given.append((measured, again))
+                figures = (answer.objective, *(limit.metric for limit in limits))
+                pairs = tuple(beside(group, measured, figures))
+                if output == "table":
+                    _print_confirmed(measured, pairs)
+                    _print(measured, again, limits, question.table)
+            printed.append(_fields(given, pairs, question.table))
+            last.append(given[-1][1])
+        if output == "json":
+            print_json(printed)
+        elif len(answers) > 1:
+            _print_robust(answers)
+    return all(answer.best is not None for answer in last)
+
+
+def _check(question: Question) -> None:
+    """Raises ScenarioError for an objective that no strategy can be best by, and for useless repetitions."""
+    objective = question.objective
     if objective is not None:
         _check_metric(objective, "--objective")
         if METRIC_BY_NAME[objective].better == "neither":
             problem = "neither more nor less of it is better: choose another metric"
             raise ScenarioError(problem, code="invalid", path=f"--objective {objective}")
-    if question.repetitions is not None and confirm is None:
+    if question.repetitions is not None and question.confirm is None:
         problem = "only real runs are repeated: add --confirm N"
         raise ScenarioError(problem, code="exclusive", path=f"--repetitions {question.repetitions}")
-    with readable_runs(results) as runs:
-        groups = _groups(runs, confirm)
-        answers = [
-            (group, recommended(group, objective or _objective(group, limits), limits)) for group in groups
-        ]
-        printed: list[dict[str, Any]] = []
-        for group, answer in answers:
-            if output == "table":
-                _print(group, answer, limits, table)
-            measured = _measured(group, answer, question, quiet=quiet)
-            figures = (answer.objective, *(limit.metric for limit in limits))
-            pairs = tuple(beside(group, measured, figures)) if measured else ()
-            printed.append({**_fields(group, answer, table), "measured": [*map(_of_pair, pairs)]})
-            if output == "table" and measured:
-                print_beside(pairs)
-                for row in measured.rows:
-                    if remark := disturbance(row):
-                        print_remark(f"{row.strategy}: {remark}")
-                if remark := uneven_speed(measured.rows):
-                    print_remark(remark)
-                _print(measured, recommended(measured, answer.objective, limits), limits, table)
-        if output == "json":
-            print_json(printed)
-        elif len(answers) > 1:
-            _print_robust(answers)
-    return all(answer.best is not None for _, answer in answers)
 
 
 def _measured(group: RunGroup, answer: Recommendation, asked: Question, *, quiet: bool) -> RunGroup | None:
@@ -101,8 +109,13 @@ def _measured(group: RunGroup, answer: Recommendation, asked: Question, *, quiet
     return confirmed(group, labels, asked.repetitions, quiet=quiet) if labels else None
 
 
-def _of_pair(pair: Beside) -> dict[str, Any]:
-    return {**asdict(pair), "ratio": pair.ratio}
+def _print_confirmed(measured: RunGroup, pairs: Sequence[Beside]) -> None:
+    print_beside(pairs)
+    for row in measured.rows:
+        if remark := disturbance(row):
+            print_remark(f"{row.strategy}: {remark}")
+    if remark := uneven_speed(measured.rows):
+        print_remark(remark)
 
 
 def _groups(runs: Sequence[RunResult], confirm: int | None) -> list[RunGroup]:
@@ -176,22 +189,35 @@ def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], tab
 
 def _print_robust(answers: Sequence[tuple[RunGroup, Recommendation]]) -> None:
     """The answer for the scenarios of one sweep together, which differ in the stream."""
-    scenarios = {group.manifest.scenario for group, _ in answers}
+    scenarios, first = {group.manifest.scenario for group, _ in answers}, answers[0][0].manifest
     alike = {(group.manifest.format, group.manifest.mode, answer.objective) for group, answer in answers}
     if len(scenarios) < len(answers) or len(alike) > 1:
         return
-    print_heading(f"all {len(answers):,} scenarios")
+    print_heading(f"all {len(answers):,} scenarios ({first.format}, {first.mode})")
     print_paragraph(robust_sentence(robust(answers), answers[0][1].objective))
     if absent := not_in_all([group for group, _ in answers]):
         shown = f"{', '.join(absent[:_SHOWN])}{' and others' if len(absent) > _SHOWN else ''}"
         print_paragraph(f"Not considered, because only some of the scenarios have them: {shown}.")
 
 
-def _fields(group: RunGroup, answer: Recommendation, table: str) -> dict[str, Any]:
-    m, best = group.manifest, answer.best
+def _fields(
+    given: Sequence[tuple[RunGroup, Recommendation]], pairs: Sequence[Beside], table: str
+) -> dict[str, Any]:
+    """The answer by modelled figures and the one by measured figures, None if it was not given."""
+    (group, answer), *_ = given
+    by_mode = {one.manifest.mode: _answer_fields(one, own, table) for one, own in given}
     return {
-        "scenario": m.scenario, "format": m.format, "mode": m.mode,
+        "scenario": group.manifest.scenario, "format": group.manifest.format,
         "objective": answer.objective,
+        "modelled": by_mode.get("simulated"),
+        "measured": by_mode.get("real"),
+        "confirmed": [{**asdict(pair), "ratio": pair.ratio} for pair in pairs],
+    }  # fmt: skip
+
+
+def _answer_fields(group: RunGroup, answer: Recommendation, table: str) -> dict[str, Any]:
+    best = answer.best
+    return {
         "strategy": best.strategy if best else None,
         "value": best.values[answer.objective] if best else None,
         "limits": [

@@ -71,9 +71,11 @@ def recommend(
     run it whenever the strategy's trigger would fire.
 
     `--confirm` stores the real runs beside the simulated ones, and answers again by what they measured. The
-    same command goes on after an interruption.
+    same command goes on after an interruption. In JSON the two answers are `modelled` and
+    `measured`, each null if it was not given.
 
-    The exit code is 1 if in some scenario no strategy keeps the limits, or none gets a verdict.
+    The exit code is 1 if in some scenario no strategy keeps the limits, or none gets a verdict. Where
+    `--confirm` made real runs, the measured answer decides.
     """
     # What compares takes a second to load: a shell that completes the command does not wait for it.
     from bench.cli.recommending import Question, print_recommendations

@@ -26,9 +26,10 @@ def test_what_decides_is_in_the_json(compactbench, results):
     (answer,) = compactbench(
         "recommend", results, "--subject-to", "query_mean_s<=1h", "--format", "json"
     ).json
-    assert answer["strategy"] == "never"
-    assert (answer["objective"], answer["value"]) == ("compaction_cpu_s", 0)
-    (limit,) = answer["limits"]
+    measured = answer["measured"]
+    assert (measured["strategy"], measured["value"]) == ("never", 0)
+    assert (answer["objective"], answer["modelled"], answer["confirmed"]) == ("compaction_cpu_s", None, [])
+    (limit,) = measured["limits"]
     assert (limit["metric"], limit["limit"], limit["is_sure"]) == ("query_mean_s", 3600, True)
 
 
@@ -69,12 +70,30 @@ def test_the_best_of_a_simulation_run_for_real_and_are_judged_again(
     (planned, _) = suites[-1]
     assert {run.spec.label for run in planned} == {"never", "every-2min"}
     assert {run.mode for run in planned} == {"real"}
-    measured = {(pair["strategy"], pair["metric"]): pair for pair in answer["measured"]}
-    assert measured["every-2min", "compaction_cpu_s"]["modelled"] > 0
-    assert len(measured) == 4
+    pairs = {(pair["strategy"], pair["metric"]): pair for pair in answer["confirmed"]}
+    assert pairs["every-2min", "compaction_cpu_s"]["modelled"] > 0
+    assert len(pairs) == 4
     compactbench(*words, "2")
     (missing, _) = suites[-1]
     assert {run.repetition for run in missing} == {2}
+
+
+def test_what_was_measured_decides(compactbench, tmp_path, monkeypatch, request):
+    """Queries take less than a tenth of a second in the simulation, and a second in each real run."""
+    monkeypatch.chdir(tmp_path)
+    compactbench("run", write(tmp_path), "--simulate", "--out", "results")
+    request.getfixturevalue("suites")
+    words = ("recommend", "results", "--format", "json", "--subject-to")
+    (modelled,) = compactbench(*words, "query_mean_s<=500ms").json
+    assert (modelled["modelled"]["strategy"], modelled["measured"]) == ("never", None)
+    confirm = ("--confirm", "1", "--repetitions", "1")
+    (broken,) = compactbench(*words, "query_mean_s<=500ms", *confirm, code=1).json
+    assert broken["modelled"] == modelled["modelled"]
+    assert (broken["measured"]["strategy"], broken["measured"]["limits"]) == (None, [])
+    (kept,) = compactbench(*words, "query_mean_s<=2s", *confirm).json
+    assert kept["measured"]["strategy"] == "never"
+    assert kept["measured"]["limits"][0]["value"] == 1
+    assert kept["modelled"]["limits"][0]["value"] < 0.5
 
 
 def test_what_an_interrupted_real_run_has_left_is_dropped_before_it_is_made_again(
@@ -102,7 +121,7 @@ def test_one_strategy_for_all_streams_of_a_sweep(compactbench, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     compactbench("sweep", write(tmp_path), "--over", "workload.rows_per_commit=40,80,120")
     printed = compactbench("recommend", "results/sweep", "--subject-to", "files_end<=10").words
-    assert "all 3 scenarios Run every-2min: it keeps the limits in all of them." in printed
+    assert "all 3 scenarios (iceberg, simulated) Run every-2min: it keeps the limits in all" in printed
     assert "Its compaction_cpu_s is the best in each." in printed
     printed = compactbench("recommend", "results/sweep", "--subject-to", "files_end<=0", code=1).words
     assert "No strategy keeps the limits in all of them." in printed
