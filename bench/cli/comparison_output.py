@@ -19,6 +19,7 @@ from bench.cli.output import (
     print_tables,
 )
 from bench.cli.tables import Column
+from bench.comparison.fail_if import condition, kept_text
 from bench.comparison.groups import Group, Tested
 from bench.results.metrics import Metric
 from bench.results.query_rate import WEIGHTED_WORDS
@@ -245,7 +246,7 @@ def _verdict(contrast: Contrast) -> str:
 
 
 def _tested_cells(tested: Tested) -> tuple[str, ...]:
-    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _reason(tested))
+    return (tested.contrast.strategy, kept_text(tested.limit), tested.outcome, _reason(tested))
 
 
 def _reason(tested: Tested) -> str:
@@ -262,7 +263,7 @@ def _reason(tested: Tested) -> str:
     )
     if tested.outcome != "inconclusive":
         return reason
-    wanted = repetitions.needed(comparison, tested.tests, tested.limit.ratio)
+    wanted = repetitions.needed(comparison, tested.tests, tested.limit.value)
     if wanted is None and comparison.floor:
         return f"{reason}; only further sittings on both sides would probably decide it"
     enough = f"more than {repetitions.MOST}" if wanted is None else str(wanted)
@@ -288,7 +289,7 @@ def _json(group: Group) -> dict[str, Any]:
         "conditions": [
             {
                 **tested.contrast.to_json(),
-                "condition": tested.limit.condition,
+                "condition": condition(tested.limit),
                 "outcome": tested.outcome,
                 "explanation": _reason(tested),
             }

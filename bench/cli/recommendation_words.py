@@ -12,7 +12,8 @@ from reports.data.group import RunGroup
 from reports.page.sections.keeping_up import keeping_up
 from reports.text import format_value
 from reports.verdicts.compare import Comparison
-from reports.verdicts.recommended import Kept, Limit, Recommendation
+from reports.verdicts.limit import Limit
+from reports.verdicts.recommended import Kept, Recommendation
 from reports.verdicts.robust import Robust
 
 _SHOWN = 5
@@ -79,8 +80,7 @@ def _no_answer(answer: Recommendation, limits: Sequence[Limit], *, has_objective
     if not limits or not has_objective:
         return f"{who} has the figure {answer.objective}."
     kept = named_once(
-        f"{limit.metric} {'<=' if limit.is_upper else '>='} {format_value(limit.metric, limit.value)}"
-        for limit in limits
+        f"{limit.metric} {limit.sign} {format_value(limit.metric, limit.value)}" for limit in limits
     )
     no_strategy = (
         f"{who}{' and' if answer.behind else ' that'} has the figure {answer.objective} keeps {kept}."

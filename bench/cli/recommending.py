@@ -20,14 +20,15 @@ from bench.cli.output import (
 )
 from bench.cli.recommendation_words import robust_sentence, sentences
 from bench.cli.roll_out import roll_out
+from bench.comparison.metric_names import check_metric
 from bench.errors import ScenarioError
-from bench.names import known_text
 from bench.results.best_schedules import LABEL as HINDSIGHT
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.remarks import disturbance, uneven_speed
 from reports.data.group import RunGroup, run_groups
-from reports.verdicts.recommended import Limit, Recommendation
+from reports.verdicts.limit import Limit
+from reports.verdicts.recommended import Recommendation
 from reports.verdicts.recommended import recommend as recommended
 from reports.verdicts.robust import not_in_all, robust
 from strategies.quantities import parse_bytes, parse_duration_s
@@ -92,7 +93,7 @@ def _check(question: Question) -> None:
     """Raises ScenarioError for an objective that no strategy can be best by, and for useless repetitions."""
     objective = question.objective
     if objective is not None:
-        _check_metric(objective, "--objective")
+        check_metric(objective, "--objective")
         if METRIC_BY_NAME[objective].better == "neither":
             problem = "neither more nor less of it is better: choose another metric"
             raise ScenarioError(problem, code="invalid", path=f"--objective {objective}")
@@ -153,7 +154,7 @@ def _limit(text: str) -> Limit:
         problem = "write METRIC<=VALUE or METRIC>=VALUE, in quotes, e.g. 'query_mean_s<=2s'"
         raise ScenarioError(problem, code="not-a-condition", path=path)
     metric, value = parts["metric"], parts["value"]
-    _check_metric(metric, path)
+    check_metric(metric, path)
     parsers = {"s": parse_duration_s, "bytes": parse_bytes}
     problem = "must be a finite number"
     for parse in (float, parsers.get(METRIC_BY_NAME[metric].unit, float)):
@@ -163,14 +164,8 @@ def _limit(text: str) -> Limit:
             problem = str(error)
         else:
             if math.isfinite(number):
-                return Limit(metric, number, parts["sign"] == "<")
+                return Limit(metric, "<=" if parts["sign"] == "<" else ">=", number)
     raise ScenarioError(problem, code="invalid", path=path)
-
-
-def _check_metric(name: str, path: str) -> None:
-    if name not in METRIC_BY_NAME:
-        problem = f"{name!r} is not a metric; {known_text(name, METRIC_BY_NAME)}"
-        raise ScenarioError(problem, code="unknown-name", path=path)
 
 
 def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], table: str) -> None:

@@ -7,11 +7,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bench.comparison.fail_if import Limit, Outcome, noisy_tests, outcomes
+from bench.comparison.fail_if import Outcome, noisy_tests, outcome_alone, outcomes
+from bench.comparison.metric_names import check_metric
 from bench.errors import ScenarioError
 from bench.names import known_text
 from bench.results.folders import RunResult, load_runs
-from bench.results.metrics import METRIC_BY_NAME
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.records import FAILED_STATUSES, CompactionRecord
 from bench.results.remarks import absences, disturbance, uneven_speed
@@ -28,6 +28,7 @@ from reports.verdicts.contrasts import (
     old_and_new,
     with_baselines,
 )
+from reports.verdicts.limit import Limit
 from reports.verdicts.sittings import ASSUMES_DEFAULT, DEFAULT, SittingEffects
 
 EVERY_METRIC = "all"
@@ -176,10 +177,8 @@ def _planned(contrasts: Sequence[Contrast], ratio: float) -> Iterable[str]:
 
 def metrics_named(names: Sequence[str]) -> tuple[str, ...]:
     """Each of the metrics once, or `EVERY_METRIC`. Raises ScenarioError for a name that is none of them."""
-    unknown = [name for name in names if name not in METRIC_BY_NAME and name != EVERY_METRIC]
-    if unknown:
-        known = known_text(unknown[0], (*METRIC_BY_NAME, EVERY_METRIC))
-        raise ScenarioError(f"{unknown[0]!r} is not a metric; {known}", code="unknown-name", path="--metric")
+    for name in names:
+        check_metric(name, "--metric", EVERY_METRIC)
     return (EVERY_METRIC,) if EVERY_METRIC in names else tuple(dict.fromkeys(names))
 
 
@@ -320,7 +319,7 @@ def _tested(
         is_known = any(c.figure is not None or c.other_figure is not None for c in contrasts)
         for contrast in contrasts:
             if contrast.figure is not None:
-                tested.append(Tested(limit, contrast, limit.alone(contrast.comparison)))
+                tested.append(Tested(limit, contrast, outcome_alone(limit, contrast.comparison)))
             elif contrast.other_figure is not None or not is_known:
                 tested.append(Tested(limit, contrast, "missing"))
             else:

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bench.results.arithmetic import known_mean, mean_of_known
@@ -17,30 +17,12 @@ from reports.verdicts.compare import Comparison
 from reports.verdicts.confidence import TWO_SIDED, reach
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.keeping_up import falling_behind
+from reports.verdicts.limit import Limit
 from reports.verdicts.unmodelled import figure_error, unmodelled
 
 _END = 0.25  # of the stream
 RISING = 1.2  # times the mean query, from which on the last quarter of the stream tells more
 FEW_COMPACTIONS = 3  # whose cost and effect depend on where the stream ends
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A figure that must be at most, or at least, a value in the unit of its metric."""
-
-    metric: str
-    value: float
-    is_upper: bool = True
-
-    def is_kept_with(self, value: float | None) -> bool:
-        return value is not None and (value <= self.value if self.is_upper else value >= self.value)
-
-    def breach(self, value: float | None) -> float:
-        """By what factor a value is beyond the limit, 1 at the limit; infinite if it is not known."""
-        if value is None:
-            return math.inf
-        over, under = (value, self.value) if self.is_upper else (self.value, value)
-        return over / under if under else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +83,8 @@ def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recom
     reasons = {row.strategy: unmodelled(group, row.strategy, *timings) if timings else None for row in rows}
     unjudged = tuple((label, why) for label, why in reasons.items() if why)
     judged = sorted((row for row in rows if not reasons[row.strategy]), key=lambda row: _rank(row, objective))
-    keeping = [row for row in judged if _broken(row, limits) is None]
+    broken = {row.strategy: _broken(row, limits) for row in judged}
+    keeping = [row for row in judged if broken[row.strategy] is None]
     if not keeping:
         return Recommendation(objective, None, unjudged, nearest=_nearest(judged, limits), behind=behind)
     best, *others = keeping
@@ -111,16 +94,21 @@ def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recom
         for row in others
         if row.strategy not in same
     )
-    better = [row for row in judged if row not in keeping and _rank(row, objective) < _rank(best, objective)]
-    safe = next((row for row in keeping if all(kept.is_sure for kept in _kept(group, row, limits))), None)
+    better = [
+        (row, limit)
+        for row in judged
+        if (limit := broken[row.strategy]) and _rank(row, objective) < _rank(best, objective)
+    ]
+    kept = _kept(group, best, limits)
+    safer = () if _are_sure(kept) else (row for row in others if _are_sure(_kept(group, row, limits)))
     return Recommendation(
         objective, best, unjudged,
-        kept=_kept(group, best, limits),
+        kept=kept,
         keeping=tuple(keeping),
         same=same,
         alike=tuple((label, one) for label, one in compared if one.verdict in ("equal", "undecided")),
-        beyond=next(((row, broken) for row in reversed(better) if (broken := _broken(row, limits))), None),
-        safe=None if safe is best else safe,
+        beyond=better[-1] if better else None,
+        safe=next(iter(safer), None),
         few=_few_compactions(best),
         rising_s=_rising(group, best),
         behind=behind,
@@ -156,6 +144,10 @@ def _kept(group: RunGroup, row: Row, limits: Sequence[Limit]) -> tuple[Kept, ...
         for limit in limits
         if (value := row.values[limit.metric]) is not None
     )
+
+
+def _are_sure(kept: Iterable[Kept]) -> bool:
+    return all(one.is_sure for one in kept)
 
 
 def _at_end(group: RunGroup, row: Row, limit: Limit) -> float | None:

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from records import commit, compaction, end, query, run, speed
 
-from bench.comparison.fail_if import Limit, outcomes
+from bench.comparison.fail_if import outcomes
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.break_even import interval
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import Circumstances, Side, judge
+from reports.verdicts.limit import Limit
 from reports.verdicts.page_verdicts import page_verdicts
 from reports.verdicts.samples import Sample
 from reports.verdicts.sittings import SittingEffect

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from comparisons import measured
 
-from bench.comparison.fail_if import noisy_tests, outcomes, parse_limit
+from bench.comparison.fail_if import condition, kept_text, noisy_tests, outcome_alone, outcomes, parse_limit
 from bench.errors import ScenarioError
 from reports.verdicts.repeating import BytesNoise, compare_bytes, compare_counts
 
@@ -23,7 +23,8 @@ def test_a_limit_is_broken_where_the_whole_interval_lies_beyond(sign, expected):
     template = measured(1.15, 0.03)
     intervals = [(1.0, 1.05), (1.0, 1.1), (1.05, 1.15), (1.1, 1.2), (1.15, 1.2)]
     limit = parse_limit(f"files_end {sign} 1.1x")
-    assert [limit.alone(replace(template, low=low, high=high)) for low, high in intervals] == expected
+    comparisons = [replace(template, low=low, high=high) for low, high in intervals]
+    assert [outcome_alone(limit, comparison) for comparison in comparisons] == expected
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_an_exact_ratio_at_the_limit_is_decided(sign, expected):
 def test_bytes_within_their_tolerance_of_a_limit_are_inconclusive():
     limit = parse_limit("write_amplification>1.1x")
     for ratio, outcome in ((1.005, "holds"), (1.09, "inconclusive"), (1.13, "broken")):
-        assert limit.alone(compare_bytes([ratio], [1.0], BytesNoise())) == outcome
+        assert outcome_alone(limit, compare_bytes([ratio], [1.0], BytesNoise())) == outcome
 
 
 def test_only_noisy_tests_share_the_error():
@@ -47,6 +48,6 @@ def test_only_noisy_tests_share_the_error():
 
 def test_a_limit_is_printed_as_what_must_be_so():
     limit = parse_limit(" files_end >=1.10 x ")
-    assert (limit.condition, limit.kept) == ("files_end>=1.1x", "files_end < 1.1x")
+    assert (condition(limit), kept_text(limit)) == ("files_end>=1.1x", "files_end < 1.1x")
     with pytest.raises(ScenarioError):
         parse_limit("files_end>1e3x")

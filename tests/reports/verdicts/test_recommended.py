@@ -4,7 +4,8 @@ from result_builder import build_results
 from bench.cli.recommendation_words import sentences
 from bench.results.folders import load_runs
 from reports.data.group import run_groups
-from reports.verdicts.recommended import Limit, recommend
+from reports.verdicts.limit import Limit
+from reports.verdicts.recommended import recommend
 
 COST, LATENCY = "compaction_cpu_s", "query_mean_s"
 
@@ -24,7 +25,7 @@ def test_without_limits_the_least_objective_is_best(group):
 def test_the_best_is_the_cheapest_that_keeps_every_limit(group):
     costs, latencies = values(group, COST), values(group, LATENCY)
     for at_most in sorted(latencies.values()):
-        answer = recommend(group, COST, [Limit(LATENCY, at_most)])
+        answer = recommend(group, COST, [Limit(LATENCY, "<=", at_most)])
         keeping = [label for label in costs if latencies[label] <= at_most]
         assert answer.best.strategy == min(keeping, key=costs.get)
         assert len(answer.keeping) == len(keeping)
@@ -37,12 +38,12 @@ def test_the_best_is_the_cheapest_that_keeps_every_limit(group):
 def test_nothing_is_recommended_if_no_strategy_keeps_the_limits(group):
     latencies = values(group, LATENCY)
     fastest = min(latencies, key=latencies.get)
-    limits = [Limit(LATENCY, latencies[fastest] * 0.9), Limit("files_end", 10**9)]
+    limits = [Limit(LATENCY, "<=", latencies[fastest] * 0.9), Limit("files_end", "<=", 10**9)]
     answer = recommend(group, COST, limits)
     assert answer.best is None
     row, limit = answer.nearest
     assert (row.strategy, limit) == (fastest, limits[0])
-    assert recommend(group, COST, [Limit("money_per_day", 1.0)]).nearest is None
+    assert recommend(group, COST, [Limit("money_per_day", "<=", 1.0)]).nearest is None
 
 
 def test_a_strategy_that_cannot_keep_up_with_the_stream_is_left_out():
@@ -57,7 +58,7 @@ def test_a_strategy_that_cannot_keep_up_with_the_stream_is_left_out():
     assert (answer.best.strategy, answer.behind) == ("slow", ("fast",))
     said = list(sentences(made, answer, ()))
     assert said[0].startswith("fast cannot keep up with the stream")
-    limits = [Limit(LATENCY, 0.2)]
+    limits = [Limit(LATENCY, "<=", 0.2)]
     nothing = recommend(made, LATENCY, limits)
     assert nothing.best is None
     assert "No strategy that keeps up and has the figure query_mean_s keeps" in " ".join(
@@ -67,23 +68,23 @@ def test_a_strategy_that_cannot_keep_up_with_the_stream_is_left_out():
 
 def test_of_real_runs_their_spread_tells_whether_a_limit_is_safe(group):
     latency = max(values(group, LATENCY).values())
-    (tight,) = recommend(group, COST, [Limit(LATENCY, latency)]).kept
+    (tight,) = recommend(group, COST, [Limit(LATENCY, "<=", latency)]).kept
     assert tight.factor > 1
     assert not tight.is_sure
-    (loose,) = recommend(group, COST, [Limit(LATENCY, latency * 10)]).kept
+    (loose,) = recommend(group, COST, [Limit(LATENCY, "<=", latency * 10)]).kept
     assert loose.is_sure
 
 
 def test_one_run_does_not_tell_how_far_another_would_be_off(tmp_path):
     one = run_groups(load_runs(build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 6)))[0]
-    (kept,) = recommend(one, COST, [Limit(LATENCY, 3600)]).kept
+    (kept,) = recommend(one, COST, [Limit(LATENCY, "<=", 3600)]).kept
     assert kept.factor is None
     assert not kept.is_sure
 
 
 def test_a_limit_that_the_last_queries_break_is_not_kept_for_sure(group):
     """Without compaction queries become slower and slower."""
-    answer = recommend(group, COST, [Limit(LATENCY, values(group, LATENCY)["never"] * 1.05)])
+    answer = recommend(group, COST, [Limit(LATENCY, "<=", values(group, LATENCY)["never"] * 1.05)])
     (kept,) = answer.kept
     assert answer.best.strategy == "never"
     assert kept.at_end > kept.limit.value
@@ -93,12 +94,12 @@ def test_a_limit_that_the_last_queries_break_is_not_kept_for_sure(group):
 def test_more_is_better_for_some_figures(upsert_group):
     answer = recommend(upsert_group, "health_end", ())
     assert answer.best.values["health_end"] == max(filter(None, values(upsert_group, "health_end").values()))
-    assert recommend(upsert_group, "health_end", [Limit("health_end", 101, is_upper=False)]).best is None
+    assert recommend(upsert_group, "health_end", [Limit("health_end", ">=", 101)]).best is None
 
 
 def test_if_the_limit_is_tight_a_safe_strategy_is_named_as_well(group):
     latency = max(values(group, LATENCY).values())
-    answer = recommend(group, COST, [Limit(LATENCY, latency)])
+    answer = recommend(group, COST, [Limit(LATENCY, "<=", latency)])
     (kept,) = answer.kept
     assert not kept.is_sure
     assert values(group, COST)[answer.safe.strategy] >= answer.best.values[COST]
