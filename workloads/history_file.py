@@ -57,6 +57,11 @@ class TableHistory:
         for commit in self.commits:
             yield from commit.added
 
+    @property
+    def stream(self) -> tuple[RecordedCommit, ...]:
+        """The commits that are no compactions."""
+        return tuple(commit for commit in self.commits if not commit.is_compaction)
+
     def live_after(self) -> Mapping[int, RecordedFile]:
         """The files after the last commit, by their ids. Raises ValueError if a commit removes another."""
         live = {file.id: file for file in self.start}

@@ -18,7 +18,8 @@ from bench.engines.registry import existing_tables
 from bench.errors import ScenarioError
 from bench.importing.answers import Answers
 from bench.importing.own_speed import OwnSpeed, own_speed
-from bench.importing.scenario import grid_of, scenario_text, stream_of, utc_text, with_notes
+from bench.importing.scenario import scenario_text, utc_text, with_notes
+from bench.importing.time_grid import replay_grid
 from bench.scenario import file as scenario_file
 from bench.scenario.load import scenario_of
 from bench.secrets import Secrets
@@ -78,7 +79,7 @@ def read_history(source: Source, since: str | None) -> Imported:
     with ERR.status("reading metadata"):
         address = TableAddress(source.table, source.catalog, source.properties, branch=source.branch)
         history = with_notes(tables.imports.history(address, since_ms))
-    if not stream_of(history):
+    if not history.stream:
         problem = "its metadata record no commit of the stream in this time: nothing can be replayed"
         raise ScenarioError(problem, code="empty", path=source.table)
     return Imported(source.name, history, tables.imports, table_format)
@@ -91,7 +92,7 @@ def write_scenario(imported: Imported, target: Path, answers: Answers) -> None:
         write_history(history, history_file)
     text = partial(scenario_text, history, imported.imports, imported.name, target, history_file, answers)
     speed = None
-    if any(commit.wall_s for commit in stream_of(history)):
+    if any(commit.wall_s for commit in history.stream):
         document = tomllib.loads(text())
         document["workload"]["undo_compactions"] = False
         speed = own_speed(history, scenario_of(target, document))
@@ -136,7 +137,7 @@ def print_history(imported: Imported) -> None:
     """What the metadata record, in short, and below it what they lack."""
     history = imported.history
     delete_files = imported.table_format.words.deletes[0]
-    facts, stream = history.facts, stream_of(history)
+    facts, stream = history.facts, history.stream
     compactions_count = len(history.commits) - len(stream)
     span = human_duration((facts.until_ms - facts.from_ms) / 1000)
     print_heading(f"history of {imported.name}")
@@ -163,7 +164,7 @@ def _read(history: TableHistory) -> str:
 
 
 def _replayed(history: TableHistory) -> str:
-    grid = grid_of(history)
+    grid = replay_grid(history)
     late = human_duration(grid.late_max_ms / 1000)
     return f"in steps of {duration_ms_text(grid.interval_ms)}, commits at most {late} late"
 
@@ -171,7 +172,7 @@ def _replayed(history: TableHistory) -> str:
 def _walls(history: TableHistory) -> dict[str, str]:
     """How long commits and compactions took, if the table records that."""
     walls = {
-        "a commit took": [one.wall_s for one in stream_of(history) if one.wall_s is not None],
+        "a commit took": [one.wall_s for one in history.stream if one.wall_s is not None],
         "a compaction took": [
             one.wall_s for one in history.commits if one.is_compaction and one.wall_s is not None
         ],

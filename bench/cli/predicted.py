@@ -7,7 +7,6 @@ from bench.cli.arguments import readable_runs
 from bench.cli.output import print_remark, print_table
 from bench.cli.tables import Column
 from bench.errors import ScenarioError
-from bench.importing.scenario import stream_of
 from bench.results.arithmetic import ratio
 from bench.results.money import DAY_MS
 from bench.results.rows import Row
@@ -72,7 +71,7 @@ def _simulated(results: Path, strategy: str, groups: tuple[RunGroup, ...]) -> tu
 
 def _came(history: TableHistory) -> Iterator[tuple[str, float]]:
     """By the time from the first commit of the stream to the last and one more interval; one has no rates."""
-    stream, own = stream_of(history), history.own_compactions(history.facts.until_ms)
+    stream, own = history.stream, history.own_compactions(history.facts.until_ms)
     intervals = max(1, len(stream) - 1)
     days = (stream[-1].at_ms - stream[0].at_ms) * len(stream) / intervals / DAY_MS
     added_bytes = sum(file.size_bytes for commit in stream for file in commit.added)

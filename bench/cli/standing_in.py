@@ -7,8 +7,8 @@ from bench.cli.importing import Imported
 from bench.cli.writing import writing
 from bench.errors import ScenarioError
 from bench.importing.new_scenario import new_scenario_text
-from bench.importing.scenario import grid_of
 from bench.importing.stand_in import stand_in, trace_text
+from bench.importing.time_grid import replay_grid
 from bench.scenario.load import load_scenario
 from bench.text import counted, human_bytes, human_count, human_ratio
 
@@ -55,7 +55,7 @@ class Described:
 def described(imported: Imported, target: Path, scale: float) -> Described:
     """Raises ScenarioError if the history does not tell enough."""
     history = imported.history
-    made = stand_in(history, grid_of(history), scale, imported.table_format)
+    made = stand_in(history, replay_grid(history), scale, imported.table_format)
     text = new_scenario_text(made.stream, imported.imports, target, trace_file_of(target), imported.name)
     small = ""
     if made.overhead > _OVERHEAD_MAX:

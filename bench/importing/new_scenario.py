@@ -14,7 +14,6 @@ from workloads.recorded import HistoryFacts
 TableKeys = Mapping[str, str | int]
 
 COMMITS = 60  # of a stream that runs for real in minutes
-DAY_MS = 24 * 3_600_000
 TARGET_BYTES = 128 * MIB
 COLUMNS = 17
 _TABLE_KEYS: Mapping[tuple[str, bool], TableKeys] = {

@@ -13,10 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.engines.existing import Importing
 from bench.engines.keys import bytes_text, duration_ms_text, value_text
-from bench.engines.simulated.selection import values_of
+from bench.engines.simulated.selection import partition_values
 from bench.importing.answers import Answers
 from bench.importing.own_speed import OwnSpeed
-from bench.importing.time_grid import TimeGrid, time_grid
+from bench.importing.time_grid import HOUR_MS, TimeGrid, replay_grid
 from bench.text import counted, human_bytes, human_duration
 from workloads.history import ticks_of
 from workloads.history_file import TableHistory
@@ -24,10 +24,9 @@ from workloads.recorded import Content, RecordedCommit, RecordedFile
 from workloads.undo import without_compactions
 
 _PLAIN = re.compile(r"[\w .:/-]+")
-_HOUR_MS = 3_600_000
 _NICE_MS = (
-    *(_HOUR_MS // 60 * minutes for minutes in (5, 10, 30)),
-    *(_HOUR_MS * hours for hours in (1, 2, 6, 12, 24, 48, 168, 720)),
+    *(HOUR_MS // 60 * minutes for minutes in (5, 10, 30)),
+    *(HOUR_MS * hours for hours in (1, 2, 6, 12, 24, 48, 168, 720)),
 )
 _OWN_MAX = 200  # compactions whose times a scenario lists
 _LARGE = 0.1  # of the target size
@@ -47,12 +46,12 @@ def _notes(history: TableHistory) -> Iterator[str]:
             f"no file has more than {largest.rows:,} rows ({human_bytes(largest.size_bytes)}): larger merged "
             "files, and amplifications with them, grow as those of the standard orders table do"
         )
-    if unmarked := _unmarked_count(stream_of(history)):
+    if unmarked := _unmarked_count(history.stream):
         yield (
             f"{counted(unmarked, 'commit')} replaced files by fewer ones with as many rows, as compactions "
             "do, but are not marked as such: they are replayed as commits"
         )
-    undone = zip(stream_of(history), without_compactions(history.commits), strict=True)
+    undone = zip(history.stream, without_compactions(history.commits), strict=True)
     more = [len(after.removed) - len(before.removed) for before, after in undone]
     if any(count > 0 for count in more):
         commits = counted(sum(count > 0 for count in more), "commit")
@@ -79,15 +78,6 @@ def _rows_by_partition(files: Iterable[RecordedFile]) -> Counter[str]:
     return rows
 
 
-def stream_of(history: TableHistory) -> Sequence[RecordedCommit]:
-    return [commit for commit in history.commits if not commit.is_compaction]
-
-
-def grid_of(history: TableHistory) -> TimeGrid:
-    """The ticks at which the commits of the stream are replayed."""
-    return time_grid([commit.at_ms for commit in stream_of(history)], history.facts.from_ms)
-
-
 def scenario_text(
     history: TableHistory,
     imports: Importing,
@@ -98,8 +88,8 @@ def scenario_text(
     speed: OwnSpeed | None = None,
 ) -> str:
     """A scenario file that replays the commits of `table` in `history_file`, which is next to `file`."""
-    facts, stream = history.facts, stream_of(history)
-    grid = grid_of(history)
+    facts, stream = history.facts, history.stream
+    grid = replay_grid(history)
     commits = counted(len(stream), "commit")
     span = human_duration((facts.until_ms - facts.from_ms) / 1000)
     contents = {recorded.content for recorded in history.files}
@@ -153,7 +143,7 @@ def example_condition(history: TableHistory) -> str:
     columns = history.facts.partition_columns
     partitions = [recorded.partition for recorded in history.files if recorded.partition]
     early = partitions[len(partitions) // 4] if partitions else ""
-    values = values_of(early, len(columns)) if columns and partitions else None
+    values = partition_values(early, len(columns)) if columns and partitions else None
     last = values[-1] if values else None
     is_plain = last is not None and columns[-1].isidentifier() and _PLAIN.fullmatch(last)
     return f"{columns[-1]} = '{last}'" if is_plain else ""
@@ -179,7 +169,7 @@ def _own_times(history: TableHistory, grid: TimeGrid) -> list[str]:
 
     Empty if there are too many to list.
     """
-    ticks = ticks_of((commit.at_ms for commit in stream_of(history)), history.facts.from_ms, grid.interval_ms)
+    ticks = ticks_of((commit.at_ms for commit in history.stream), history.facts.from_ms, grid.interval_ms)
     times_ms, tick = dict[int, None](), 0
     for commit in history.commits:
         if not commit.is_compaction:

@@ -8,7 +8,6 @@ from bench.engines.format import Format, SizeModel
 from bench.errors import ScenarioError
 from bench.importing.new_scenario import Stream
 from bench.importing.row_count import rows_of_file
-from bench.importing.scenario import stream_of
 from bench.importing.time_grid import TimeGrid
 from workloads.history import change_of, nearest_width, ticks_of
 from workloads.history_file import TableHistory
@@ -90,7 +89,7 @@ def _loaded(history: TableHistory) -> tuple[Sequence[RecordedFile], Sequence[Rec
     A first commit that fills an empty table with far more rows than the others add is no part of the stream.
     """
     start = [file for file in history.start if file.is_data]
-    stream = stream_of(history)
+    stream = history.stream
     added = [[file for file in commit.added if file.is_data] for commit in stream]
     counts = [sum(file.rows for file in files) for files in added]
     if not start and len(stream) > 1 and counts[0] > _LOAD * median(counts[1:]):

@@ -6,19 +6,20 @@ from itertools import pairwise
 from statistics import median
 
 from workloads.history import ticks_of
+from workloads.history_file import TableHistory
 
-_SECOND_MS, _MINUTE_MS, _HOUR_MS = 1_000, 60_000, 3_600_000
+_SECOND_MS, _MINUTE_MS, HOUR_MS = 1_000, 60_000, 3_600_000
 _INTERVALS_MS = (
     *(_SECOND_MS * seconds for seconds in (1, 5, 10, 30)),
     *(_MINUTE_MS * minutes for minutes in (1, 2, 5, 10, 15, 30)),
-    *(_HOUR_MS * hours for hours in (1, 2, 6, 12, 24)),
+    *(HOUR_MS * hours for hours in (1, 2, 6, 12, 24)),
 )
 _TICKS_MAX = 100_000  # a simulation takes about a minute for so many
 _LONG_MS = 10 * _MINUTE_MS
 _LATE_TICKS_MAX = 2  # of 99 of 100 commits
 _PROBES = 100
 _POLICY_INTERVALS_MS = (
-    5 * _MINUTE_MS, 15 * _MINUTE_MS, _HOUR_MS, 6 * _HOUR_MS, 24 * _HOUR_MS, 7 * 24 * _HOUR_MS,
+    5 * _MINUTE_MS, 15 * _MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS,
 )  # fmt: skip
 
 
@@ -52,6 +53,11 @@ class TimeGrid:
             if least_ms <= interval_ms <= self.duration_ms // 3
         ] or [2 * self.interval_ms]
         return tuple(dict.fromkeys((fitting[0], fitting[len(fitting) // 2], fitting[-1])))
+
+
+def replay_grid(history: TableHistory) -> TimeGrid:
+    """The ticks at which the commits of the stream are replayed."""
+    return time_grid([commit.at_ms for commit in history.stream], history.facts.from_ms)
 
 
 def time_grid(times_ms: Sequence[int], from_ms: int) -> TimeGrid:

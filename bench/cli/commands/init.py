@@ -28,10 +28,11 @@ from bench.engines.keys import bytes_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
-from bench.importing.new_scenario import COLUMNS, COMMITS, DAY_MS, TARGET_BYTES, Stream, new_scenario_text
+from bench.importing.new_scenario import COLUMNS, COMMITS, TARGET_BYTES, Stream, new_scenario_text
 from bench.importing.row_count import rows_of_file
 from bench.importing.scenario import example_condition
 from bench.names import known_text
+from bench.results.money import DAY_MS
 from bench.scenario.load import load_scenario
 from strategies.quantities import parse_bytes, parse_duration_ms
 from workloads.commit import FILES_MAX, ROWS_MAX

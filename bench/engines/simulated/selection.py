@@ -76,7 +76,7 @@ class Selection:
 EVERYTHING = Selection()
 
 
-def values_of(partition: str, columns_count: int) -> list[str | None] | None:
+def partition_values(partition: str, columns_count: int) -> list[str | None] | None:
     """The values in a partition's path, whether it names its columns or not; None if they cannot be told.
 
     A null value is None. The only value of a path may contain slashes, as Hudi's days do.
@@ -93,7 +93,7 @@ def _value_in(part: str) -> str | None:
 
 @lru_cache(_CACHED)
 def _admits(selection: Selection, partition: str) -> bool:
-    values = values_of(partition, selection.columns_count)
+    values = partition_values(partition, selection.columns_count)
     return values is None or all(condition.admits(values[place]) for place, condition in selection.conditions)
 
 

@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from bench.engines.hudi.table_keys import hudi_day
-from bench.engines.simulated.selection import EVERYTHING, selection_of, values_of
+from bench.engines.simulated.selection import EVERYTHING, partition_values, selection_of
 from workloads.partitioning import Partitioning
 
 NONE, DAYS, CITIES, BUCKETS = (Partitioning(by) for by in ("none", "day", "city", "bucket"))
@@ -92,7 +92,7 @@ def test_all_conditions_must_hold():
     ],
 )
 def test_values_are_read_from_paths_that_name_their_columns_or_not(partition, columns_count, values):
-    assert values_of(partition, columns_count) == values
+    assert partition_values(partition, columns_count) == values
 
 
 @pytest.mark.parametrize(
