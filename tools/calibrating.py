@@ -6,19 +6,16 @@
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bench.calibration.coefficients_file import Calibration, with_fitted
-from bench.calibration.errors import left_out_errors, operation_errors
-from bench.calibration.fit import fit_operations
+from bench.calibration.calibration import documented
+from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import MeasuredStep, measured_steps
-from bench.calibration.origin import cores_of, origin_of
-from bench.calibration.stability import spans_without_a_stream
 from bench.cli.model_validation import resimulated
 from bench.engines.registry import FORMATS
-from bench.engines.simulated.costs import ModelError, shipped_file
+from bench.engines.simulated.costs import shipped_file
 from bench.results.folders import load_runs
 from bench.results.records import Manifest
 from tools.publishing import FOLDER, entries, pack, unpack
@@ -49,17 +46,12 @@ def published_steps() -> tuple[list[MeasuredStep], list[Manifest], float | None]
     return at_speed, manifests, fixed_work_s
 
 
-_Errors = Callable[[Sequence[MeasuredStep], str, Sequence[MeasuredStep]], dict[str, ModelError]]
-
-
-def unseen_errors(
-    steps: Iterable[MeasuredStep], table_format: str, errors_of: _Errors = left_out_errors
-) -> dict[str, ModelError]:
-    """The errors of streams left out; calibration runs are fitted to and not judged."""
+def judged_and_beside(steps: Iterable[MeasuredStep]) -> tuple[list[MeasuredStep], list[MeasuredStep]]:
+    """The steps whose errors count, and those of calibration runs, which are fitted to and not judged."""
     every = list(steps)
     calibrating = [step for step in every if step.strategy.startswith("calibrate-")]
     others = [step for step in every if not step.strategy.startswith("calibrate-")]
-    return errors_of(others, table_format, calibrating)
+    return others, calibrating
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -71,12 +63,8 @@ def main(arguments: Sequence[str]) -> None:
         return
     steps, manifests, fixed_work_s = published_steps()
     for name in FORMATS:
-        own = [step for step in steps if step.format == name]
-        fitted, file = fit_operations(own, name), shipped_file(name)
-        calibration = Calibration(
-            fitted, cores_of(own), fixed_work_s, origin_of(own, manifests), unseen_errors(own, name),
-            unseen_errors(own, name, operation_errors), spans_without_a_stream(fitted, own, name),
-        )  # fmt: skip
+        judged, beside = judged_and_beside(step for step in steps if step.format == name)
+        calibration, file = documented(judged, name, fixed_work_s, manifests, beside), shipped_file(name)
         file.write_text(with_fitted(file, calibration), encoding="utf-8")
         for figure, error in calibration.errors.items():
             print(f"{name} {figure}: {error}")

@@ -15,11 +15,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from bench.calibration.coefficients_file import Calibration, with_fitted
+from bench.calibration.calibration import calibrated
+from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.errors import predicts
-from bench.calibration.fit import fit_operations
 from bench.calibration.measured import MeasuredStep
-from bench.calibration.origin import cores_of
 from bench.cli.model_validation import validated
 from bench.engines.simulated.costs import shipped_file
 from bench.runs.resimulation import Resimulation, resimulations
@@ -31,7 +30,7 @@ from reports.verdicts.model_errors import (
     figure_summaries,
     ratio_summaries,
 )
-from tools.calibrating import published_steps, unseen_errors
+from tools.calibrating import judged_and_beside, published_steps
 from tools.publishing import FOLDER, Entry, entries, unpack
 
 FILE = FOLDER / "model-errors.json"
@@ -63,13 +62,13 @@ def unseen_errors_of(
     """
     runs = [run for run in unpack(entry.archive) if run.manifest.mode == "real"]
     streams = {run.manifest.change_log_hash for run in runs}
-    others = [step for step in steps if step.stream not in streams]
+    judged, beside = judged_and_beside(step for step in steps if step.stream not in streams)
     for table_format in dict.fromkeys(run.manifest.format for run in runs):
-        fitted = fit_operations(others, table_format)
+        calibration = calibrated(judged, table_format, fixed_work_s, beside)
         unpredicted = {
             step.run_id
             for step in steps
-            if step.stream in streams and not step.is_initial and not predicts(fitted, step)
+            if step.stream in streams and not step.is_initial and not predicts(calibration.fitted, step)
         }
         own = [
             run
@@ -79,8 +78,6 @@ def unseen_errors_of(
         if any(one.planned for one in resimulations([own])):
             with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
                 file = Path(folder) / "coefficients.toml"
-                errors = unseen_errors(others, table_format)
-                calibration = Calibration(fitted, cores_of(others), fixed_work_s, errors=errors)
                 file.write_text(with_fitted(shipped_file(table_format), calibration), encoding="utf-8")
                 yield validated(own, entry.archive, file, quiet=True)[0]
 

@@ -1,34 +1,14 @@
 """Writes fitted coefficients into a file, with what they were fitted to and how well."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import tomlkit
 from tomlkit.items import Table
 
-from bench.calibration.fit import Fitted
-from bench.calibration.stability import Spans
-from bench.engines.simulated.costs import ModelError, OperationCost
-from bench.engines.simulated.steps import Operation
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """Fitted operations, how well they fit, and what to.
-
-    `cores` is the most that a run had, `fixed_work_s` the speed of the machine that the operations hold for,
-    None if no run measured that.
-    """
-
-    fitted: Mapping[Operation, Fitted]
-    cores: int
-    fixed_work_s: float | None
-    origin: str = ""
-    errors: Mapping[str, ModelError] = field(default_factory=dict)  # by figure
-    operation_errors: Mapping[str, ModelError] = field(default_factory=dict)  # by operation
-    spans: Spans = field(default_factory=dict)
+from bench.calibration.calibration import Calibration
+from bench.engines.simulated.costs import OperationCost
 
 
 def with_fitted(base: Path, made: Calibration) -> str:

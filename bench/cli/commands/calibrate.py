@@ -6,14 +6,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from bench.calibration.coefficients_file import Calibration, with_fitted
+from bench.calibration.calibration import documented
+from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.design import design
-from bench.calibration.errors import left_out_errors, operation_errors
-from bench.calibration.fit import Fitted, fit_operations
+from bench.calibration.fit import Fitted
 from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import measured_steps
-from bench.calibration.origin import cores_of, origin_of
-from bench.calibration.stability import spans_without_a_stream
 from bench.cli.arguments import QuietOption, readable_runs
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
@@ -100,18 +98,13 @@ def calibrate(
                 "has no step to fit to: its runs failed, shared a JVM, or ran on a cluster of unknown size"
             )
             raise ResultSchemaError(problem, code="no-runs", path=results[0])
-        fitted = fit_operations(steps, table_format)
-        calibration = Calibration(
-            fitted, cores_of(steps), fixed_work_s, origin_of(steps, (run.manifest for run in own)),
-            left_out_errors(steps, table_format), operation_errors(steps, table_format),
-            spans_without_a_stream(fitted, steps, table_format),
-        )  # fmt: skip
+        calibration = documented(steps, table_format, fixed_work_s, (run.manifest for run in own))
         text = with_fitted(shipped_file(table_format), calibration)
         with writing(target):
             target.write_text(text, encoding="utf-8")
         named = {_FIGURES[name]: error for name, error in calibration.errors.items()}
         named |= {f"CPU of {name}": error for name, error in calibration.operation_errors.items()}
-        print_tables([_operations(fitted), *_errors(named)])
+        print_tables([_operations(calibration.fitted), *_errors(named)])
         for one in made:
             if one.made is None:
                 print_remark(str(one))

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.calibration.amounts import EXPLAINING
-from bench.calibration.coefficients_file import Calibration, with_fitted
+from bench.calibration.calibration import Calibration, calibrated
+from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.errors import left_out_errors
 from bench.calibration.fit import fit_operations, identified, relative_fit
 from bench.calibration.measured import MeasuredStep
@@ -138,6 +139,14 @@ def test_noise_is_that_of_repeated_runs_of_one_sitting():
     assert with_cut.repeat_log_sd == error.repeat_log_sd
     once = left_out_errors([*grid(stream="a"), *grid(stream="b")], "iceberg")["commit_cpu_s"]
     assert once.repeat_log_sd is None
+
+
+def test_steps_beside_are_fitted_to_and_not_judged():
+    steps, beside = [*grid(stream="a"), *grid(stream="b")], grid(stream="c")
+    made = calibrated(steps, "iceberg", 0.04, beside)
+    assert made.fitted == fit_operations([*steps, *beside], "iceberg")
+    assert made.fitted != fit_operations(steps, "iceberg")
+    assert made.errors["commit_cpu_s"].streams == 2
 
 
 def in_sitting(steps, run_id, sitting, factor):
