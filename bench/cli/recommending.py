@@ -183,7 +183,10 @@ def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], tab
 
 
 def _print_robust(answers: Sequence[tuple[RunGroup, Recommendation]]) -> None:
-    """The answer for the scenarios of one sweep together, which differ in the stream."""
+    """The answer for the scenarios of one sweep together, which differ in the stream.
+
+    Real runs do not change it: each scenario has its own strategies confirmed.
+    """
     scenarios, first = {group.manifest.scenario for group, _ in answers}, answers[0][0].manifest
     alike = {(group.manifest.format, group.manifest.mode, answer.objective) for group, answer in answers}
     if len(scenarios) < len(answers) or len(alike) > 1:
