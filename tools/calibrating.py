@@ -23,7 +23,7 @@ from tools.publishing import FOLDER, entries, pack, unpack
 CALIBRATION = FOLDER / "calibration"
 # The median of the first suites that timed the fixed work. Earlier runs, on machines of the same kinds, count
 # as if theirs took as long; by the median of all runs, each suite of a slow machine would make them faster.
-FIXED_WORK_S = 0.037
+FIXED_WORK_CPU_S = 0.037
 
 
 def published_steps() -> tuple[list[MeasuredStep], list[Manifest], float | None]:
@@ -42,8 +42,8 @@ def published_steps() -> tuple[list[MeasuredStep], list[Manifest], float | None]
             steps += measured_steps(resimulated(runs, archive, quiet=True))
             manifests += [run.manifest for run in runs]
             print(f"{archive.stem}: {len(steps)} steps so far", file=sys.stderr)
-    at_speed, fixed_work_s = at_one_speed(steps, FIXED_WORK_S)
-    return at_speed, manifests, fixed_work_s
+    at_speed, fixed_work_cpu_s = at_one_speed(steps, FIXED_WORK_CPU_S)
+    return at_speed, manifests, fixed_work_cpu_s
 
 
 def judged_and_beside(steps: Iterable[MeasuredStep]) -> tuple[list[MeasuredStep], list[MeasuredStep]]:
@@ -61,10 +61,10 @@ def main(arguments: Sequence[str]) -> None:
         runs = [run for run in load_runs(Path(folder)) if run.manifest.format == table_format]
         pack(runs, CALIBRATION / f"{table_format}.tar.xz")
         return
-    steps, manifests, fixed_work_s = published_steps()
+    steps, manifests, fixed_work_cpu_s = published_steps()
     for name in FORMATS:
         judged, beside = judged_and_beside(step for step in steps if step.format == name)
-        calibration, file = documented(judged, name, fixed_work_s, manifests, beside), shipped_file(name)
+        calibration, file = documented(judged, name, fixed_work_cpu_s, manifests, beside), shipped_file(name)
         file.write_text(with_fitted(file, calibration), encoding="utf-8")
         for figure, error in calibration.errors.items():
             print(f"{name} {figure}: {error}")

@@ -54,7 +54,7 @@ def errors_of(entry: Entry) -> tuple[ModelErrors, list[Resimulation]] | None:
 
 
 def unseen_errors_of(
-    entry: Entry, steps: Sequence[MeasuredStep], fixed_work_s: float | None
+    entry: Entry, steps: Sequence[MeasuredStep], fixed_work_cpu_s: float | None
 ) -> Iterator[ModelErrors]:
     """The errors of an entry, by format, with coefficients fitted to all steps but those of its streams.
 
@@ -64,7 +64,7 @@ def unseen_errors_of(
     streams = {run.manifest.change_log_hash for run in runs}
     judged, beside = judged_and_beside(step for step in steps if step.stream not in streams)
     for table_format in dict.fromkeys(run.manifest.format for run in runs):
-        calibration = calibrated(judged, table_format, fixed_work_s, beside)
+        calibration = calibrated(judged, table_format, fixed_work_cpu_s, beside)
         unpredicted = {
             step.run_id
             for step in steps
@@ -122,7 +122,7 @@ def of_the_same(errors: ModelErrors, others: ModelErrors) -> ModelErrors:
 
 def main() -> None:
     """Simulate every published entry again, twice, and write the file."""
-    steps, _, fixed_work_s = published_steps()
+    steps, _, fixed_work_cpu_s = published_steps()
     of_entries: dict[str, Mapping[str, Any]] = {}
     fitted: list[ModelErrors] = []
     unseen: list[ModelErrors] = []
@@ -135,7 +135,7 @@ def main() -> None:
             if entry.is_held_out:
                 held_out.append(errors)
             elif not entry.is_elsewhere:
-                of_entry = joined(unseen_errors_of(entry, steps, fixed_work_s))
+                of_entry = joined(unseen_errors_of(entry, steps, fixed_work_cpu_s))
                 unseen.append(of_entry)
                 fitted.append(of_the_same(errors, of_entry))
             print(f"{entry.name}: {len(errors.figures)} figures", file=sys.stderr)

@@ -50,6 +50,7 @@ from bench.results.rows import FIXED_WORK, slowdown, usable
 from bench.results.sessions import queries_by
 from bench.results.table_content import stream_commits_of
 from bench.results.values import NO_COST
+from bench.runs.resimulation import fixed_work_cpu_s
 from bench.text import MISSING, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.page.markdown import table as as_markdown
@@ -160,8 +161,13 @@ class Published:
 
     @cached_property
     def fixed_work_s(self) -> float:
-        """The mean time of the fixed work in the runs that measured it."""
+        """The mean wall time of the fixed work in the runs that measured it."""
         return fmean(self.group.values(FIXED_WORK, self.group.usable_runs))
+
+    @cached_property
+    def fixed_work_cpu_s(self) -> float | None:
+        """The mean CPU of the fixed work, the speed at which these runs are simulated again."""
+        return fixed_work_cpu_s(self.group.usable_runs)
 
     @cached_property
     def plain_mean_off(self) -> str:

@@ -17,13 +17,13 @@ from bench.results.records import Manifest
 class Calibration:
     """Fitted operations, how well they fit, and what to.
 
-    `cores` is the most that a run had, `fixed_work_s` the speed of the machine that the operations hold for,
-    None if no run measured that.
+    `cores` is the most that a run had, `fixed_work_cpu_s` the speed of the machine that the operations hold
+    for, None if no run measured that.
     """
 
     fitted: Mapping[Operation, Fitted]
     cores: int
-    fixed_work_s: float | None
+    fixed_work_cpu_s: float | None
     origin: str = ""
     errors: Mapping[str, ModelError] = field(default_factory=dict)  # by figure
     operation_errors: Mapping[str, ModelError] = field(default_factory=dict)  # by operation
@@ -33,13 +33,13 @@ class Calibration:
 def calibrated(
     steps: Sequence[MeasuredStep],
     table_format: str,
-    fixed_work_s: float | None,
+    fixed_work_cpu_s: float | None,
     beside: Sequence[MeasuredStep] = (),
 ) -> Calibration:
     """All that simulations need. The steps `beside` are fitted to, but their own errors do not count."""
     every = [*steps, *beside]
     return Calibration(
-        fit_operations(every, table_format), cores_of(every), fixed_work_s,
+        fit_operations(every, table_format), cores_of(every), fixed_work_cpu_s,
         errors=left_out_errors(steps, table_format, beside),
     )  # fmt: skip
 
@@ -47,12 +47,12 @@ def calibrated(
 def documented(
     steps: Sequence[MeasuredStep],
     table_format: str,
-    fixed_work_s: float | None,
+    fixed_work_cpu_s: float | None,
     manifests: Iterable[Manifest],
     beside: Sequence[MeasuredStep] = (),
 ) -> Calibration:
     """`calibrated`, with what readers of the file learn of the runs, the operations and each coefficient."""
-    made, every = calibrated(steps, table_format, fixed_work_s, beside), [*steps, *beside]
+    made, every = calibrated(steps, table_format, fixed_work_cpu_s, beside), [*steps, *beside]
     return replace(
         made,
         origin=origin_of(every, manifests),

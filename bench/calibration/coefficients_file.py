@@ -19,10 +19,10 @@ def with_fitted(base: Path, made: Calibration) -> str:
     document: Any = tomlkit.parse(base.read_text(encoding="utf-8"))
     document["origin"] = tomlkit.string(made.origin, multiline=True)
     document["cores"] = made.cores
-    if made.fixed_work_s is None:
-        document.pop("fixed_work_s", None)
+    if made.fixed_work_cpu_s is None:
+        document.pop("fixed_work_cpu_s", None)
     else:
-        document["fixed_work_s"] = round(made.fixed_work_s, 4)
+        document["fixed_work_cpu_s"] = round(made.fixed_work_cpu_s, 4)
     for name in ("errors", "operation_errors"):
         document.pop(name, None)
     operations = document["operations"]

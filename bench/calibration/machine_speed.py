@@ -9,19 +9,19 @@ from bench.engines.simulated.costs import core_speed
 
 
 def at_one_speed(
-    steps: Iterable[MeasuredStep], fixed_work_s: float | None = None
+    steps: Iterable[MeasuredStep], fixed_work_cpu_s: float | None = None
 ) -> tuple[list[MeasuredStep], float | None]:
     """The steps with the seconds of one machine, and that machine's fixed work.
 
-    It is the machine on which the fixed work takes `fixed_work_s`, by default that of the median run. Steps
-    of runs without the fixed work are taken to be of that machine.
+    It is the machine on which the fixed work takes `fixed_work_cpu_s`, by default that of the median run.
+    Steps of runs without the fixed work are taken to be of that machine.
     """
     measured = list(steps)
-    works_s = {step.run_id: step.fixed_work_s for step in measured if step.fixed_work_s is not None}
-    if not works_s:
+    of_runs = {step.run_id: cpu_s for step in measured if (cpu_s := step.fixed_work_cpu_s) is not None}
+    if not of_runs:
         return measured, None
-    typical_s = median(works_s.values()) if fixed_work_s is None else fixed_work_s
-    return [_at_speed(step, core_speed(step.fixed_work_s, typical_s)) for step in measured], typical_s
+    typical_s = median(of_runs.values()) if fixed_work_cpu_s is None else fixed_work_cpu_s
+    return [_at_speed(step, core_speed(step.fixed_work_cpu_s, typical_s)) for step in measured], typical_s
 
 
 def _at_speed(step: MeasuredStep, speed: float) -> MeasuredStep:

@@ -37,9 +37,9 @@ class MeasuredStep:
 
     `stream` identifies the rows that the run wrote: runs of one stream tell nothing new about each other's
     work. `strategy` is that of the run, with its scenario. `sitting` names the runs that were made
-    without a long break. `planning_s` is the part of a query before its
-    first task, None for other steps. `is_settled`: a query after the compactions of its tick. `fixed_work_s`
-    is the mean of its run and those beside it (`resimulation.fixed_work_s`).
+    without a long break. `planning_s` is the part of a query before its first task, None for other steps.
+    `is_settled`: a query after the compactions of its tick. `fixed_work_cpu_s` is the mean of its run and
+    those beside it (`resimulation.fixed_work_cpu_s`).
     """
 
     format: str
@@ -54,7 +54,7 @@ class MeasuredStep:
     is_initial: bool = False
     is_settled: bool = False
     planning_s: float | None = None
-    fixed_work_s: float | None = None
+    fixed_work_cpu_s: float | None = None
 
 
 def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
@@ -72,12 +72,12 @@ def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
         if one.made is not None
         for run in one.real
         if timed(run) and run.manifest.cores is not None
-        for step in _steps(run, one.made, sitting_of[run.folder], one.fixed_work_s)
+        for step in _steps(run, one.made, sitting_of[run.folder], one.fixed_work_cpu_s)
     ]
 
 
 def _steps(
-    real: RunResult, simulated: RunResult, sitting: str, fixed_work_s: float | None
+    real: RunResult, simulated: RunResult, sitting: str, fixed_work_cpu_s: float | None
 ) -> Iterator[MeasuredStep]:
     manifest, modelled = real.manifest, dict(_by_place(simulated))
     table_amounts = _table_amounts(simulated.manifest)
@@ -98,7 +98,7 @@ def _steps(
             is_initial=isinstance(record, CommitRecord) and record.is_initial,
             is_settled=query is not None and query.when == "settled",
             planning_s=None if query is None else query.planning_s,
-            fixed_work_s=fixed_work_s,
+            fixed_work_cpu_s=fixed_work_cpu_s,
         )  # fmt: skip
 
 

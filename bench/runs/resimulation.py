@@ -33,13 +33,13 @@ class Resimulation:
     """A strategy's real runs in one group of comparable runs, and what became of their simulation.
 
     `planned` is the run to make, `made` the run that was made, and `problem` says why there is none.
-    `fixed_work_s` is the mean over the runs of the group, and `core_speed` is how fast their machine was,
+    `fixed_work_cpu_s` is the mean over the runs of the group, and `core_speed` is how fast their machine was,
     relative to that of the coefficients.
     """
 
     group: int
     real: tuple[RunResult, ...]
-    fixed_work_s: float | None = None
+    fixed_work_cpu_s: float | None = None
     core_speed: float = 1.0
     planned: PlannedRun | None = None
     made: RunResult | None = None
@@ -72,16 +72,17 @@ def resimulations(
     a format of the runs cannot use.
     """
     tried: list[Resimulation] = []
-    fitted_work_s = cache(lambda name: FORMATS[name].engines.estimates(coefficients).fixed_work_s)
+    fitted_work_cpu_s = cache(lambda name: FORMATS[name].engines.estimates(coefficients).fixed_work_cpu_s)
     for number, runs in enumerate(groups):
-        work_s = fixed_work_s(runs)
+        work_cpu_s = fixed_work_cpu_s(runs)
         for own in by_key(runs, lambda run: run.manifest.strategy).values():
-            speed = core_speed(work_s, fitted_work_s(own[0].manifest.format))
-            tried.append(_resimulation(Resimulation(number, tuple(own), work_s, speed), position=len(tried)))
+            speed = core_speed(work_cpu_s, fitted_work_cpu_s(own[0].manifest.format))
+            one = Resimulation(number, tuple(own), work_cpu_s, speed)
+            tried.append(_resimulation(one, position=len(tried)))
     return tried
 
 
-def fixed_work_s(runs: Iterable[RunResult]) -> float | None:
+def fixed_work_cpu_s(runs: Iterable[RunResult]) -> float | None:
     """The mean CPU seconds of the fixed work over the runs that measured it; None if none did.
 
     The CPU, since the wall time also shows that the roles of a run wait for cores.

@@ -92,13 +92,13 @@ def calibrate(
             problem = f"has no run of {table_format}: name a folder of real runs of it, or none at all"
             raise ResultSchemaError(problem, code="no-runs", path=results[0])
         made = resimulated(own, results[0], quiet=quiet)
-        steps, fixed_work_s = at_one_speed(measured_steps(made))
+        steps, fixed_work_cpu_s = at_one_speed(measured_steps(made))
         if not steps:
             problem = (
                 "has no step to fit to: its runs failed, shared a JVM, or ran on a cluster of unknown size"
             )
             raise ResultSchemaError(problem, code="no-runs", path=results[0])
-        calibration = documented(steps, table_format, fixed_work_s, (run.manifest for run in own))
+        calibration = documented(steps, table_format, fixed_work_cpu_s, (run.manifest for run in own))
         text = with_fitted(shipped_file(table_format), calibration)
         with writing(target):
             target.write_text(text, encoding="utf-8")

@@ -86,10 +86,10 @@ def validate_model(
 
 
 def _core_speed(one: Resimulation) -> str:
-    took = human_duration(one.fixed_work_s or 0)
+    took = human_duration(one.fixed_work_cpu_s or 0)
     return (
         f"{one.scenario}, {one.real[0].manifest.format}: simulated with resources.core_speed = "
-        f"{one.core_speed:.2g}, since the fixed work took {took} on its machine"
+        f"{one.core_speed:.2g}, since the fixed work took {took} of CPU on its machine"
     )
 
 

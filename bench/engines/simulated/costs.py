@@ -33,15 +33,15 @@ def shipped_file(table_format: str) -> Path:
     return Path(__file__).parents[1] / table_format / "coefficients.toml"
 
 
-def core_speed(fixed_work_s: float | None, fitted_work_s: float | None) -> float:
-    """How fast the cores of a machine are on which the fixed work (`bench.replay.fixed_work`) takes so long.
+def core_speed(fixed_work_cpu_s: float | None, fitted_work_cpu_s: float | None) -> float:
+    """How fast the cores of a machine are, by the CPU of the fixed work (`bench.replay.fixed_work`) on it.
 
-    It is relative to the machine of the coefficients, on which it takes `fitted_work_s`; 1 if either is not
-    known.
+    It is relative to the machine of the coefficients, on which it takes `fitted_work_cpu_s`; 1 if either is
+    not known.
     """
-    if fixed_work_s is None or fitted_work_s is None:
+    if fixed_work_cpu_s is None or fitted_work_cpu_s is None:
         return 1.0
-    return float((fitted_work_s / fixed_work_s) ** _FIXED_WORK_POWER)
+    return float((fitted_work_cpu_s / fixed_work_cpu_s) ** _FIXED_WORK_POWER)
 
 
 class Part(BaseModel):
@@ -210,7 +210,7 @@ class Coefficients(Part):
 
     `origin` says what it was fitted to, on at most so many `cores`. `caution` is a warning that reports print
     about times computed from it, "" if none is needed. Its seconds are those of a machine on which the fixed
-    work takes `fixed_work_s` of CPU; None if no run measured that.
+    work takes `fixed_work_cpu_s` of CPU; None if no run measured that.
     """
 
     table_format: ClassVar[str]
@@ -219,7 +219,7 @@ class Coefficients(Part):
     format: str
     origin: str
     cores: int | None = None
-    fixed_work_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    fixed_work_cpu_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     caution: str = ""
     operations: Annotated[Mapping[str, OperationCost], AfterValidator(_known)]
     errors: Mapping[str, ModelError] = {}  # by figure

@@ -12,7 +12,7 @@ import bench.engines
 from bench.engines.delta.model.table import DeltaTableModel
 from bench.results.folders import load_runs
 from bench.results.records import MANIFEST
-from bench.runs.resimulation import fixed_work_s
+from bench.runs.resimulation import fixed_work_cpu_s
 from tools.publishing import FOLDER
 
 ENGINES = Path(bench.engines.__file__).parent
@@ -66,18 +66,18 @@ def test_runs_are_simulated_as_fast_as_their_machine_was(validate, tmp_path):
     results = tmp_path / "results"
     with tarfile.open(FOLDER / "quickstart.tar.xz", "r:xz") as tar:
         tar.extractall(results, filter="data")
-    work_s = fixed_work_s(load_runs(results))
+    work_cpu_s = fixed_work_cpu_s(load_runs(results))
     document = tomlkit.parse((ENGINES / "iceberg" / "coefficients.toml").read_text())
 
-    def figures(name, fitted_work_s):
-        document["fixed_work_s"] = fitted_work_s
+    def figures(name, fitted_work_cpu_s):
+        document["fixed_work_cpu_s"] = fitted_work_cpu_s
         file = tmp_path / name
         file.write_text(tomlkit.dumps(document))
         answer = validate(results, "--format", "json", "-q", "--coefficients", file).json["figures"]
         return {(one["strategy"], one["metric"]): one["simulated"] for one in answer}, file
 
-    alike, _ = figures("alike.toml", work_s)
-    slower, file = figures("slower.toml", 4 * work_s)  # where they were fitted
+    alike, _ = figures("alike.toml", work_cpu_s)
+    slower, file = figures("slower.toml", 4 * work_cpu_s)  # where they were fitted
     for (strategy, metric), value in alike.items():
         assert slower[strategy, metric] == pytest.approx(value / 2 if metric.endswith("_s") else value)
     said = validate(results, "--coefficients", file).err
