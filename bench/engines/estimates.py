@@ -1,7 +1,8 @@
 """Sizes and costs that follow from a format's coefficients without a simulation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.steps import Operation, query_step, rewrite_step
@@ -14,13 +15,19 @@ _DELETE_ROWS, _DELETE_BYTES = 500, 2300
 
 
 def cost_priors(
-    estimates: Coefficients, schema: Schema, cores: int, core_speed: float = 1.0, executor: str | None = None
+    estimates: Coefficients,
+    schema: Schema,
+    cores: int,
+    core_speed: float = 1.0,
+    executor: str | None = None,
+    table_amounts: Mapping[str, float] = MappingProxyType({}),
 ) -> CostPriors:
     """What small compactions and queries cost, and how much more for each file, MiB or pair with a delete.
 
     A compaction merges all files of its table, and writes as many bytes as it reads. Where the format cannot
     convert deletes, they cost what applying them costs. Queries run on so many `cores`, `core_speed` times as
     fast as those of the coefficients. `executor` is one without Spark; None is the engine's own.
+    Each step has the `table_amounts`, too.
     """
     known = estimates.operations
     merging = _merging(estimates)
@@ -31,7 +38,8 @@ def cost_priors(
 
     def rewrite_s(operation: Operation, work: RewriteWork) -> float:
         step = rewrite_step(work, work.read_files_count or 0, "", is_sorted=False)
-        return estimates.price(replace(step, operation=operation), cores).cpu_s / core_speed
+        step = replace(step, operation=operation).on_table(table_amounts)
+        return estimates.price(step, cores).cpu_s / core_speed
 
     def merge_s(files: int, size_mib: int = 0) -> float:
         work = replace(
@@ -58,7 +66,8 @@ def cost_priors(
         rows = million_rows * 1_000_000
         opened_bytes = round(rows * estimates.row_bytes(schema)) + deletes_bytes
         work = ScanWork(files, pairs, opened_bytes, read_rows=rows, delete_bytes=deletes_bytes)
-        return estimates.price(query_step(work, estimates.sessions[-1]), cores).wall_s / core_speed
+        step = query_step(work, estimates.sessions[-1]).on_table(table_amounts)
+        return estimates.price(step, cores).wall_s / core_speed
 
     return CostPriors(
         fixed_cpu_s=merge_s(0),
@@ -73,7 +82,13 @@ def cost_priors(
 
 
 def merge_wall_s(
-    estimates: Coefficients, schema: Schema, rows: int, files: int, target_bytes: int, cores: int
+    estimates: Coefficients,
+    schema: Schema,
+    rows: int,
+    files: int,
+    target_bytes: int,
+    cores: int,
+    table_amounts: Mapping[str, float],
 ) -> float:
     """How long it takes to merge files with so many rows, without deletes, in one group of files."""
     size_bytes = estimates.table_bytes(schema, rows, files)
@@ -86,7 +101,8 @@ def merge_wall_s(
         read_data_bytes=size_bytes,
     )
     step = rewrite_step(work, files, "", is_sorted=False)
-    return estimates.price(replace(step, operation=_merging(estimates)), cores).wall_s
+    step = replace(step, operation=_merging(estimates)).on_table(table_amounts)
+    return estimates.price(step, cores).wall_s
 
 
 def _merging(estimates: Coefficients) -> Operation:

@@ -234,15 +234,23 @@ class Engines:
         return self.simulated.estimates(coefficients)
 
     def cost_priors(
-        self, schema: Schema, cores: int, core_speed: float = 1.0, coefficients: Path | None = None
+        self,
+        schema: Schema,
+        properties: Mapping[str, str],
+        cores: int,
+        core_speed: float = 1.0,
+        coefficients: Path | None = None,
     ) -> Mapping[str, CostPriors]:
-        """What planners may expect of executors; one without coefficients is left out."""
-        estimates = self.estimates(coefficients)
+        """What planners of a table with these properties may expect of executors.
+
+        An executor without coefficients is left out.
+        """
+        estimates, amounts = self.estimates(coefficients), self.simulated.table_amounts(properties)
         names: dict[str, str | None] = {OWN_EXECUTOR: None}
         if Operation.SINGLE_NODE in estimates.operations:
             names |= {name: name for name in self.simulated.executors}
         return {
-            name: cost_priors(estimates, schema, cores, core_speed, executor)
+            name: cost_priors(estimates, schema, cores, core_speed, executor, amounts)
             for name, executor in names.items()
         }
 

@@ -132,8 +132,10 @@ def _check_planner(planner: Planner, table: ExistingTable, table_format: Format)
 
 
 def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
-    cost_priors = table_format.engines.cost_priors(ORDERS, Cores().reader)  # the schema hardly matters
-    seen = replace(table.state, cost_priors=cost_priors)
+    state = table.state
+    # The schema hardly matters.
+    cost_priors = table_format.engines.cost_priors(ORDERS, state.properties, Cores().reader)
+    seen = replace(state, cost_priors=cost_priors)
     for index, (planner, executor) in enumerate(named.pairs):
         plan = _decision(planner, replace(seen, executor=executor or OWN_EXECUTOR))
         if plan is None:
@@ -141,14 +143,14 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
         _check_capabilities(plugins.in_words(planner), "plans", capabilities_of(plan), table_format)
         narrowed = [table.narrowed(action) for action in plan.actions]
         previews = [
-            _previewed(action, narrowed_action, state, table_format)
-            for action, (narrowed_action, state) in zip(plan.actions, narrowed, strict=True)
+            _previewed(action, narrowed_action, files, table_format)
+            for action, (narrowed_action, files) in zip(plan.actions, narrowed, strict=True)
         ]
         preview = _joined(previews)
-        cpu_s, calibrated = _cost(plan, preview, len(table.state.data_files), table_format, executor)
+        cpu_s, calibrated = _cost(plan, preview, state, table_format, executor)
         return StrategyPreview(
             named, named.planners[: index + 1], plan, preview,
-            veto=_veto(plan, narrowed, previews, table.state, table_format),
+            veto=_veto(plan, narrowed, previews, state, table_format),
             shortfall=None if preview.groups else _shortfall(table, *narrowed[0]),
             cpu_s=cpu_s, calibrated=calibrated,
             dropped_deletes_max_count=len({
@@ -187,7 +189,7 @@ def _veto(
 
 
 def _cost(
-    plan: Plan, preview: Preview, live_count: int, table_format: Format, executor: str | None
+    plan: Plan, preview: Preview, state: TableState, table_format: Format, executor: str | None
 ) -> tuple[float | None, bool]:
     """The CPU seconds of the plan in a warm JVM, None if unknown, and whether they are calibrated.
 
@@ -195,14 +197,15 @@ def _cost(
     """
     if preview.delete_groups:
         return None, False
-    estimates = table_format.engines.estimates()
+    engines = table_format.engines
+    estimates, table_amounts = engines.estimates(), engines.simulated.table_amounts(state.properties)
     is_noop = not preview.groups and not any(isinstance(action, Rewrite) for action in plan.actions)
     action = describe_action(plan.actions[0]) if plan.actions else ""
     step = rewrite_step(
-        rewrite_work([preview]), live_count, action, is_sorted=preview.is_sorted, is_noop=is_noop,
+        rewrite_work([preview]), len(state.data_files), action, is_sorted=preview.is_sorted, is_noop=is_noop,
         executor=executor,
     )  # fmt: skip
-    return estimates.price(step, 1).cpu_s, estimates.is_fitted(step.operation)
+    return estimates.price(step.on_table(table_amounts), 1).cpu_s, estimates.is_fitted(step.operation)
 
 
 def _decision(planner: Planner, state: TableState) -> Plan | None:

@@ -18,7 +18,8 @@ def compaction_per_interval(
     By the simulator's coefficients, without deletes. None without a real clock, and where the layout of the
     stream is not known.
     """
-    estimates = FORMATS[scenario.table.format].engines.estimates()
+    engines = FORMATS[scenario.table.format].engines
+    estimates, table_amounts = engines.estimates(), engines.simulated.table_amounts(scenario.table.properties)
     files = [layout.data_files_count for layout in layouts]
     in_stream = [place for place, commit in enumerate(commits) if not commit.is_initial]
     if not (scenario.has_real_clock and in_stream) or None in files:
@@ -30,7 +31,7 @@ def compaction_per_interval(
     def share(rows_count: int, files_count: int) -> float:
         target_bytes = scenario.table.target_file_size_bytes
         merged_s = merge_wall_s(
-            estimates, scenario.workload.schema, rows_count, files_count, target_bytes, cores
+            estimates, scenario.workload.schema, rows_count, files_count, target_bytes, cores, table_amounts
         )
         return merged_s / core_speed / interval_s
 

@@ -17,7 +17,7 @@ from bench.engines.hudi.existing_state import DEFAULT_MAX_FILE_BYTES, StateReadi
 from bench.engines.hudi.history_hits import with_known_hits
 from bench.engines.hudi.packing import DEFAULT_ROW_BYTES
 from bench.engines.hudi.slices import StoredFile, has_buckets, is_later, latest_slices, stored_file
-from bench.engines.hudi.table_keys import METADATA_TABLE, partition_columns
+from bench.engines.hudi.table_keys import METADATA_TABLE, has_metadata_table, partition_columns
 from bench.engines.hudi.timeline import (
     SERVICES,
     Fields,
@@ -37,7 +37,6 @@ from strategies.hudi.files import FileGroupId
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
-_METADATA_PARTITIONS = "hoodie.table.metadata.partitions"  # empty without a metadata table
 _OWN_COLUMNS = "_hoodie_"
 _ALL = 0.995  # 100 %, when it is rounded
 
@@ -69,7 +68,7 @@ def read_history(
         format="hudi",
         table_keys={
             "index": "bucket" if table.has_buckets else "simple",
-            **({f'properties."{METADATA_TABLE}"': "true"} if properties.get(_METADATA_PARTITIONS) else {}),
+            **({f'properties."{METADATA_TABLE}"': "true"} if has_metadata_table(properties) else {}),
         },
         columns_count=_columns_count(writes),
         partition_columns=partition_columns(properties),

@@ -29,6 +29,7 @@ INDEX = "hoodie.index.type"
 INLINE_COMPACTION = "hoodie.compact.inline"  # after a commit, in the same call
 INDEX_BUCKETS = "hoodie.bucket.index.num.buckets"
 METADATA_TABLE = "hoodie.metadata.enable"
+_METADATA_PARTITIONS = "hoodie.table.metadata.partitions"  # empty without a metadata table
 MAX_FILE_BYTES = "hoodie.parquet.max.file.size"
 TABLE_TYPE = "hoodie.datasource.write.table.type"
 
@@ -71,8 +72,12 @@ def is_merge_on_read(spec: TableSpec) -> bool:
 
 
 def has_metadata_table(properties: Mapping[str, str]) -> bool:
-    """Whether each commit also writes to Hudi's metadata table, which readers list files from."""
-    return parse_boolean(properties.get(METADATA_TABLE, "false"))
+    """Whether each commit also writes to Hudi's metadata table, which readers list files from.
+
+    `properties` are options of the writer, or those that the table stores.
+    """
+    is_enabled = parse_boolean(properties.get(METADATA_TABLE, "false"))
+    return is_enabled or bool(properties.get(_METADATA_PARTITIONS))
 
 
 def prefers_writer(properties: Mapping[str, str]) -> bool:

@@ -234,8 +234,9 @@ class Run:
         settings, engines = self._settings, FORMATS[self._scenario.table.format].engines
         coefficients = None if self._kind.is_measured else settings.coefficients
         return engines.cost_priors(
-            settings.table.schema, settings.cores.reader, settings.core_speed, coefficients
-        )
+            settings.table.schema, settings.table.properties, settings.cores.reader, settings.core_speed,
+            coefficients,
+        )  # fmt: skip
 
     def finish(self, status: Literal["finished", "failed"], error: str | None = None) -> None:
         """Write the closing record."""

@@ -216,7 +216,8 @@ class LiveRole:
     def _cost_priors(self) -> Mapping[str, CostPriors]:
         scenario = self._scenario
         engines = FORMATS[scenario.table.format].engines
-        return engines.cost_priors(scenario.workload.schema, cores_of(scenario, self._job.role))
+        table = scenario.table_of(self._spec)
+        return engines.cost_priors(table.schema, table.properties, cores_of(scenario, self._job.role))
 
     def _warm_up(self) -> None:
         """On sibling tables of its own, since all roles warm up at the same time."""

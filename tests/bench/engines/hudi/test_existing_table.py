@@ -12,6 +12,7 @@ from refused import refused
 from bench.engines.existing import TableAddress
 from bench.engines.hudi.existing_table import is_table_at, open_existing
 from bench.engines.hudi.format import FORMAT
+from bench.engines.simulated.steps import Operation
 from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
@@ -164,6 +165,15 @@ def test_clustering_has_hudis_own_defaults(table):
     assert action.options["hoodie.clustering.plan.strategy.target.file.max.bytes"] == str(GIB)
     (first, second) = preview(table, "hudi.clustering").preview.groups
     assert (len(first.files), len(first.tasks), len(second.files)) == (2, 1, 1)
+
+
+def test_a_table_with_the_metadata_table_costs_more_to_cluster(table, tmp_path):
+    listed = HudiFolder(tmp_path / "listed", {**PROPERTIES, "hoodie.table.metadata.partitions": "files"})
+    listed.commit(0, listed.base(0, "f1"), listed.base(0, "f2"), listed.base(0, "f3", "b"))
+    cluster = FORMAT.engines.estimates().operations[Operation.CLUSTER]
+    more_s = sum(part["s_with_metadata_table"] for part in (cluster.tasks, cluster.driver))
+    plain, more = (preview(folder, "hudi.clustering").cpu_s for folder in (table, listed))
+    assert more - plain >= 0.9 * more_s
 
 
 def test_the_thresholds_that_exclude_slices(table):
