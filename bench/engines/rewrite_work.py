@@ -1,8 +1,9 @@
-"""What the actions of a plan read, by their previews."""
+"""What the actions of a plan read, by their previews, and whether that is nothing."""
 
 from collections.abc import Iterable
 
 from bench.results.values import NO_REWRITE_WORK, RewriteWork
+from strategies.plan import Plan, Rewrite
 from strategies.preview import NoPreview, Preview
 from strategies.series import rows_of
 
@@ -10,6 +11,14 @@ from strategies.series import rows_of
 def rewrite_work(previews: Iterable[Preview | NoPreview]) -> RewriteWork:
     """The work of actions with these previews; unknown if one has none."""
     return sum((_work(preview) for preview in previews), NO_REWRITE_WORK)
+
+
+def finds_nothing(plan: Plan, work: RewriteWork) -> bool:
+    """Whether a plan with this work changes no file.
+
+    An explicit rewrite is there to change what it names, if only by dropping delete files.
+    """
+    return work == NO_REWRITE_WORK and not any(isinstance(action, Rewrite) for action in plan.actions)
 
 
 def _work(preview: Preview | NoPreview) -> RewriteWork:

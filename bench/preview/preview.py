@@ -9,7 +9,7 @@ from bench.engines.contract import Cores
 from bench.engines.existing import ExistingTable, Shortfall
 from bench.engines.format import Format
 from bench.engines.keys import unknown_columns, value_text
-from bench.engines.rewrite_work import rewrite_work
+from bench.engines.rewrite_work import finds_nothing, rewrite_work
 from bench.engines.simulated.steps import rewrite_step
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
@@ -17,7 +17,7 @@ from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
 from bench.secrets import key_of
-from strategies.plan import Action, Compact, Plan, PlanError, Rewrite, capabilities_of, describe_action
+from strategies.plan import Action, Compact, Plan, PlanError, capabilities_of, describe_action
 from strategies.planner import Planner, consult, traits_of
 from strategies.preview import Converted, NoPreview, PlanPreview, Preview, PreviewError, try_preview
 from strategies.state import OWN_EXECUTOR, StateError, TableState
@@ -146,12 +146,12 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
             _previewed(action, narrowed_action, files, table_format)
             for action, (narrowed_action, files) in zip(plan.actions, narrowed, strict=True)
         ]
-        preview = _joined(previews)
+        preview, is_noop = _joined(previews), finds_nothing(plan, rewrite_work(previews))
         cpu_s, calibrated = _cost(plan, preview, state, table_format, executor)
         return StrategyPreview(
             named, named.planners[: index + 1], plan, preview,
             veto=_veto(plan, narrowed, previews, state, table_format),
-            shortfall=None if preview.groups else _shortfall(table, *narrowed[0]),
+            shortfall=_shortfall(table, *narrowed[0]) if is_noop else None,
             cpu_s=cpu_s, calibrated=calibrated,
             dropped_deletes_max_count=len({
                 key
@@ -191,18 +191,14 @@ def _veto(
 def _cost(
     plan: Plan, preview: Preview, state: TableState, table_format: Format, executor: str | None
 ) -> tuple[float | None, bool]:
-    """The CPU seconds of the plan in a warm JVM, None if unknown, and whether they are calibrated.
-
-    An explicit rewrite that only drops delete files costs a rewrite of nothing.
-    """
+    """The CPU seconds of the plan in a warm JVM, None if unknown, and whether they are calibrated."""
     if preview.delete_groups:
         return None, False
     engines = table_format.engines
     estimates, table_amounts = engines.estimates(), engines.simulated.table_amounts(state.properties)
-    is_noop = not preview.groups and not any(isinstance(action, Rewrite) for action in plan.actions)
-    action = describe_action(plan.actions[0]) if plan.actions else ""
+    work, action = rewrite_work([preview]), describe_action(plan.actions[0])
     step = rewrite_step(
-        rewrite_work([preview]), len(state.data_files), action, is_sorted=preview.is_sorted, is_noop=is_noop,
+        work, len(state.data_files), action, is_sorted=preview.is_sorted, is_noop=finds_nothing(plan, work),
         executor=executor,
     )  # fmt: skip
     return estimates.price(step.on_table(table_amounts), 1).cpu_s, estimates.is_fitted(step.operation)

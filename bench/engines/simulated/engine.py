@@ -28,7 +28,7 @@ from bench.engines.contract import (
     Version,
     total_maintenance,
 )
-from bench.engines.rewrite_work import rewrite_work
+from bench.engines.rewrite_work import finds_nothing, rewrite_work
 from bench.engines.simulated.beyond_fit import BeyondFitNotes
 from bench.engines.simulated.costs import Coefficients, StepSeconds
 from bench.engines.simulated.model import ConflictError, FormatModel, LostCommit, Prepared
@@ -201,10 +201,7 @@ class SimulatedEngine(Generic[Prepared]):
     def _price_staged(self, ticket: Ticket, staged: Staged[Prepared]) -> None:
         previews = [ticket.preview.actions[position] for position in staged.actions]
         work = sum(map(self._work_of, previews, staged.actions.values()), NO_REWRITE_WORK)
-        step = self._rewrite_step(
-            ticket.plan, work, previews, self._live_count, is_noop=work == NO_REWRITE_WORK,
-            executor=ticket.executor,
-        )  # fmt: skip
+        step = _rewrite_step(ticket.plan, work, previews, self._live_count, ticket.executor)
         staged.cost, staged.is_priced = self._charge(step, self._cores.compactor), True
 
     def price(self, plan: Plan, at_ms: int, executor: str | None = None) -> Cost | None:
@@ -213,7 +210,7 @@ class SimulatedEngine(Generic[Prepared]):
         previews = [try_preview(action, state, self.planning.preview) for action in plan.actions]
         if any(isinstance(preview, NoPreview) for preview in previews) or self._is_metadata_only(plan):
             return None
-        step = self._rewrite_step(plan, rewrite_work(previews), previews, self._live_count, executor=executor)
+        step = _rewrite_step(plan, rewrite_work(previews), previews, self._live_count, executor)
         return self._modelled(step, self._cores.compactor).on_cores(self._core_speed)
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
@@ -242,9 +239,7 @@ class SimulatedEngine(Generic[Prepared]):
         if done and self._is_metadata_only(ticket.plan):
             cost += self._charge(maintenance_step(total_maintenance(versions)), self._cores.compactor)
         elif done and not staged.is_priced:
-            step = self._rewrite_step(
-                ticket.plan, work, done, live_count, is_noop=not versions, executor=ticket.executor
-            )
+            step = _rewrite_step(ticket.plan, work, done, live_count, ticket.executor)
             cost += self._charge(step, self._cores.compactor)
         lost_as_others_do = is_conflict and self._has_real_clock
         status: PlanStatus = "conflict" if lost_as_others_do else staged.status(error, versions)
@@ -284,15 +279,6 @@ class SimulatedEngine(Generic[Prepared]):
         if isinstance(preview, NoPreview) and prepared is not None:
             return self.model.work_of(prepared)
         return rewrite_work([preview])
-
-    def _rewrite_step(
-        self, plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_count: int,
-        *, is_noop: bool = False, executor: str | None = None,
-    ) -> Step:  # fmt: skip
-        """A plan with this work, which is one step, as its record is."""
-        is_sorted = any(isinstance(preview, Preview) and preview.is_sorted for preview in previews)
-        action = describe_action(plan.actions[0])
-        return rewrite_step(work, live_count, action, is_sorted=is_sorted, is_noop=is_noop, executor=executor)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
         """The ticket's preview, or a new one if the table has changed since, e.g. by an earlier action."""
@@ -342,3 +328,15 @@ class SimulatedEngine(Generic[Prepared]):
     def _observe(self) -> Observation:
         data_bytes, metadata_bytes = self.model.stored_bytes
         return self._ledger.observation(NO_COST, data_bytes + metadata_bytes, metadata_bytes)
+
+
+def _rewrite_step(
+    plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_count: int,
+    executor: str | None,
+) -> Step:  # fmt: skip
+    """A plan with this work, which is one step, as its record is."""
+    is_sorted = any(isinstance(preview, Preview) and preview.is_sorted for preview in previews)
+    return rewrite_step(
+        work, live_count, describe_action(plan.actions[0]), is_sorted=is_sorted,
+        is_noop=finds_nothing(plan, work), executor=executor,
+    )  # fmt: skip

@@ -263,6 +263,19 @@ def test_dangling_deletes_are_removed_in_a_commit_of_their_own_where_there_are_p
     assert len(deletes(whole)) == 4
 
 
+def test_dropping_deletes_is_priced_as_a_rewrite_and_a_command_that_finds_nothing_as_that():
+    costs = coefficients(rewrite={"driver": {"s": 7.0}}, noop={"driver": {"s": 2.0}})
+    engine = make(costs)
+    commit_specs(engine, *SIX_UPDATES)
+    execute(engine, REWRITE_ALL, 360_000)
+    dropping = plan(Rewrite((), 8 * MIB, tuple(delete.key for delete in deletes(engine))))
+    finding_nothing = plan(Native(REWRITE, {}, {"min-input-files": "9"}))
+    for compaction, status, cpu_s in ((finding_nothing, "noop", 2.0), (dropping, "ok", 7.0)):
+        priced = engine.price(compaction, 360_000)
+        outcome = execute(engine, compaction, 360_000)
+        assert (outcome.status, outcome.cost.cpu_s, priced.cpu_s) == (status, cpu_s, cpu_s)
+
+
 def test_a_file_is_rewritten_once_enough_delete_files_apply_to_it():
     engine = make(target_file_size_bytes=64 * KIB)
     # 3,000 rows make a file in the middle of the sizes that are left alone; 20 rows a small one.
