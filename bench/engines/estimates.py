@@ -17,17 +17,15 @@ _DELETE_ROWS, _DELETE_BYTES = 500, 2300
 def cost_priors(
     estimates: Coefficients,
     schema: Schema,
-    cores: int,
-    core_speed: float = 1.0,
+    reader_cores: int,
     executor: str | None = None,
     table_amounts: Mapping[str, float] = MappingProxyType({}),
 ) -> CostPriors:
     """What small compactions and queries cost, and how much more for each file, MiB or pair with a delete.
 
     A compaction merges all files of its table, and writes as many bytes as it reads. Where the format cannot
-    convert deletes, they cost what applying them costs. Queries run on so many `cores`, `core_speed` times as
-    fast as those of the coefficients. `executor` is one without Spark; None is the engine's own.
-    Each step has the `table_amounts`, too.
+    convert deletes, they cost what applying them costs. `executor` is one without Spark; None is the engine's
+    own. Each step has the `table_amounts`, too.
     """
     known = estimates.operations
     merging = _merging(estimates)
@@ -39,7 +37,7 @@ def cost_priors(
     def rewrite_s(operation: Operation, work: RewriteWork) -> float:
         step = rewrite_step(work, work.read_files_count or 0, "", is_sorted=False)
         step = replace(step, operation=operation).on_table(table_amounts)
-        return estimates.price(step, cores).cpu_s / core_speed
+        return estimates.price(step, reader_cores).cpu_s
 
     def merge_s(files: int, size_mib: int = 0) -> float:
         work = replace(
@@ -67,15 +65,15 @@ def cost_priors(
         opened_bytes = round(rows * estimates.row_bytes(schema)) + deletes_bytes
         work = ScanWork(files, pairs, opened_bytes, read_rows=rows, delete_bytes=deletes_bytes)
         step = query_step(work, estimates.sessions[-1]).on_table(table_amounts)
-        return estimates.price(step, cores).wall_s / core_speed
+        return estimates.price(step, reader_cores).wall_s
 
     return CostPriors(
         fixed_cpu_s=merge_s(0),
         cpu_s_per_file=_slope(merge_s),
         cpu_s_per_mib=_slope(lambda size_mib: merge_s(1, size_mib)) / 2,
-        query_s_per_file=_slope(lambda files: query_s(files * cores)) / cores,
-        query_s_per_million_rows=_slope(lambda millions: query_s(cores, million_rows=millions)),
-        query_s_per_delete=_slope(lambda pairs: query_s(cores, pairs)),
+        query_s_per_file=_slope(lambda files: query_s(files * reader_cores)) / reader_cores,
+        query_s_per_million_rows=_slope(lambda millions: query_s(reader_cores, million_rows=millions)),
+        query_s_per_delete=_slope(lambda pairs: query_s(reader_cores, pairs)),
         conversion_cpu_s=convert_s(0),
         cpu_s_per_delete=_slope(convert_s),
     )

@@ -237,8 +237,7 @@ class Engines:
         self,
         schema: Schema,
         properties: Mapping[str, str],
-        cores: int,
-        core_speed: float = 1.0,
+        reader_cores: int,
         coefficients: Path | None = None,
     ) -> Mapping[str, CostPriors]:
         """What planners of a table with these properties may expect of executors.
@@ -250,7 +249,7 @@ class Engines:
         if Operation.SINGLE_NODE in estimates.operations:
             names |= {name: name for name in self.simulated.executors}
         return {
-            name: cost_priors(estimates, schema, cores, core_speed, executor, amounts)
+            name: cost_priors(estimates, schema, reader_cores, executor, amounts)
             for name, executor in names.items()
         }
 

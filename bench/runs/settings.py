@@ -1,15 +1,19 @@
-"""The settings of a run's engine, from the scenario and one of its strategies."""
+"""The settings of a run's engine, from a scenario and one of its strategies, and what its planners expect."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings
 from bench.engines.journal import Journal
 from bench.engines.master import parse_master
+from bench.engines.registry import FORMATS
 from bench.scenario.catalog import catalog_of, has_shared_catalog
+from bench.scenario.roles import ROLE_CORES
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
+from strategies.state import CostPriors
 
 # Folders of notes in a run folder: the run's namespaces in a shared catalog, and its staging folders.
 NAMESPACE_NOTES, STAGING_NOTES = "namespaces", "staging"
@@ -48,6 +52,18 @@ def engine_settings(
     )
 
 
+def cost_priors(table_format: str, settings: EngineSettings) -> Mapping[str, CostPriors]:
+    """What planners of a run may expect of each executor before they have seen any cost.
+
+    Queries are priced on the cores of the reader, whoever asks; the CPU of compactions is the same on any
+    number of cores. Seconds are those of the coefficients' machine, also if cores of another speed are
+    simulated: the planners of a real run know of no speed, and those of its simulation decide as they do.
+    """
+    table, cores = settings.table, settings.cores.reader
+    engines = FORMATS[table_format].engines
+    return engines.cost_priors(table.schema, table.properties, cores, settings.coefficients)
+
+
 def _staging(scenario: Scenario, run_folder: Path | None) -> tuple[str, Journal] | tuple[None, None]:
     """The folder in which a run stages files, and the journal of such folders."""
     staging = scenario.spark.staging
@@ -74,7 +90,7 @@ def run_namespace(namespace: str, run_id: str) -> str:
 
 
 def _cores(scenario: Scenario) -> Cores:
-    """The cores in the scenario's [resources], else in its Spark master."""
-    cores = parse_master(scenario.spark.master).cores or Cores().compactor
-    shares = scenario.resources
+    """The cores in the scenario's [resources]; else those of a role with a real clock, or of the master."""
+    of_master = parse_master(scenario.spark.master).cores or Cores().compactor
+    cores, shares = ROLE_CORES if scenario.has_real_clock else of_master, scenario.resources
     return Cores(shares.writer.cores or cores, shares.compactor.cores or cores, shares.reader.cores or cores)

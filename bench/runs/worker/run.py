@@ -28,7 +28,7 @@ from bench.replay.step_log import ReplayTimes
 from bench.results.records import LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
 from bench.results.values import BeyondFit, Cost
 from bench.runs.jobs import RunJob
-from bench.runs.settings import engine_settings, strategy_of
+from bench.runs.settings import cost_priors, engine_settings, strategy_of
 from bench.runs.worker.content_check import ContentCheck, check_content
 from bench.runs.worker.manifest import manifest_of
 from bench.runs.worker.neighbours import Neighbours
@@ -230,13 +230,7 @@ class Run:
 
     @cached_property
     def _cost_priors(self) -> Mapping[str, CostPriors]:
-        """In a real run by the shipped coefficients: `--coefficients` is for simulations."""
-        settings, engines = self._settings, FORMATS[self._scenario.table.format].engines
-        coefficients = None if self._kind.is_measured else settings.coefficients
-        return engines.cost_priors(
-            settings.table.schema, settings.table.properties, settings.cores.reader, settings.core_speed,
-            coefficients,
-        )  # fmt: skip
+        return cost_priors(self._scenario.table.format, self._settings)
 
     def finish(self, status: Literal["finished", "failed"], error: str | None = None) -> None:
         """Write the closing record."""

@@ -21,7 +21,7 @@ from workloads.schema import ORDERS
 
 def test_priors_are_what_one_more_file_mib_or_delete_costs():
     deletes_mib = 2300 / MIB
-    assert astuple(cost_priors(coefficients(), ORDERS, cores=2)) == pytest.approx(
+    assert astuple(cost_priors(coefficients(), ORDERS, reader_cores=2)) == pytest.approx(
         astuple(
             CostPriors(
                 fixed_cpu_s=1.5,
@@ -35,12 +35,6 @@ def test_priors_are_what_one_more_file_mib_or_delete_costs():
             )
         )
     )
-
-
-def test_faster_cores_take_less():
-    known = coefficients()
-    priors, halves = (astuple(cost_priors(known, ORDERS, 2, speed)) for speed in (1.0, 2.0))
-    assert halves == pytest.approx([prior / 2 for prior in priors])
 
 
 def test_conversions_have_a_price_of_their_own():

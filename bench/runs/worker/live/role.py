@@ -41,14 +41,14 @@ from bench.replay.step_log import Fields, StepLog, of_table
 from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
 from bench.results.tail import Tail
 from bench.runs.jobs import RoleJob
-from bench.runs.settings import strategy_of
+from bench.runs.settings import cost_priors, strategy_of
 from bench.runs.worker.live.barrier import Barrier
 from bench.runs.worker.live.settings import role_settings
 from bench.runs.worker.process_cpu import tree_cpu_s
 from bench.runs.worker.run import batches_of, check_equal, file_size_histogram, recorded_check
 from bench.runs.worker.warm_up import warm_up
 from bench.scenario.kept_back import kept_back
-from bench.scenario.roles import MAINTAINER, READER, WRITER, cores_of, own_cores, roles_of
+from bench.scenario.roles import MAINTAINER, READER, WRITER, own_cores, roles_of
 from bench.scenario.scenario import Scenario
 from strategies.state import CostPriors
 from workloads.change_log import ChangeLog, open_change_log
@@ -110,13 +110,15 @@ def execute_role(job: RoleJob, scenario: Scenario) -> None:
         own = own_cores(scenario, job.role)
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[own.start : own.stop])  # the JVM inherits it
     log, kind = open_change_log(job.run.log_folder), engine_kind(scenario.table.format, "real")
+    settings = role_settings(scenario, job)
+    priors = cost_priors(scenario.table.format, settings)
     with (
         LineRecorder(job.records, job.run.run_id, secrets=scenario.secrets) as recorder,
-        kind.open(role_settings(scenario, job)) as engine,
+        kind.open(settings) as engine,
     ):
         shared = cast(SharedEngine, engine)  # see `Engines.roles_as`
         try:
-            LiveRole(job, scenario, log, shared, recorder).execute()
+            LiveRole(job, scenario, log, shared, recorder, priors).execute()
         except Exception as error:  # its text needs the session, which ends with this block
             text = one_line(error) if isinstance(error, Py4JJavaError) else first_error(error)
             barrier.mark(f"failed-{job.role}", scenario.secrets.scrub(text))
@@ -127,9 +129,16 @@ class LiveRole:
     """What a role does from the warm-up of its session until it leaves the table alone."""
 
     def __init__(
-        self, job: RoleJob, scenario: Scenario, log: ChangeLog, engine: SharedEngine, recorder: Recorder
+        self,
+        job: RoleJob,
+        scenario: Scenario,
+        log: ChangeLog,
+        engine: SharedEngine,
+        recorder: Recorder,
+        cost_priors: Mapping[str, CostPriors],
     ) -> None:
         self._job, self._scenario, self._engine, self._recorder = job, scenario, engine, recorder
+        self._cost_priors = cost_priors
         self._barrier = Barrier(job.barrier)
         self._spec = strategy_of(scenario, job.run.strategy)
         self._log = log
@@ -211,13 +220,6 @@ class LiveRole:
         record = CompactionRecord(written_utc=utc_now(), **fields)
         begun = Begun(record=record, began_s=began_s, cpu_s=tree_cpu_s(psutil.Process()))
         self._barrier.mark(mark, begun.model_dump_json())
-
-    @property
-    def _cost_priors(self) -> Mapping[str, CostPriors]:
-        scenario = self._scenario
-        engines = FORMATS[scenario.table.format].engines
-        table = scenario.table_of(self._spec)
-        return engines.cost_priors(table.schema, table.properties, cores_of(scenario, self._job.role))
 
     def _warm_up(self) -> None:
         """On sibling tables of its own, since all roles warm up at the same time."""
