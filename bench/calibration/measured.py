@@ -18,6 +18,7 @@ from bench.engines.simulated.steps import (
     commit_step,
     maintenance_step,
     query_step,
+    rewrite_operation,
     rewrite_step,
 )
 from bench.results.folders import RunResult
@@ -168,7 +169,8 @@ def step_of(record: _Priced) -> Step:
         case MaintenanceRecord():
             return maintenance_step(record.work)
         case CompactionRecord():
-            return rewrite_step(
-                record.work, record.before.data_files_count, record.actions[0],
+            operation = rewrite_operation(
+                record.work, record.actions[0],
                 is_sorted=record.is_sorted, is_noop=record.status == "noop", executor=record.executor or None,
             )  # fmt: skip
+            return rewrite_step(operation, record.work, record.before.data_files_count)

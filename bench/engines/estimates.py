@@ -35,9 +35,8 @@ def cost_priors(
     rows = round(MIB / estimates.row_bytes(schema))  # of a MiB
 
     def rewrite_s(operation: Operation, work: RewriteWork) -> float:
-        step = rewrite_step(work, work.read_files_count or 0, "", is_sorted=False)
-        step = replace(step, operation=operation).on_table(table_amounts)
-        return estimates.price(step, reader_cores).cpu_s
+        step = rewrite_step(operation, work, work.read_files_count or 0)
+        return estimates.price(step.on_table(table_amounts), 1).cpu_s  # on any number of cores
 
     def merge_s(files: int, size_mib: int = 0) -> float:
         work = replace(
@@ -64,8 +63,8 @@ def cost_priors(
         rows = million_rows * 1_000_000
         opened_bytes = round(rows * estimates.row_bytes(schema)) + deletes_bytes
         work = ScanWork(files, pairs, opened_bytes, read_rows=rows, delete_bytes=deletes_bytes)
-        step = query_step(work, estimates.sessions[-1]).on_table(table_amounts)
-        return estimates.price(step, reader_cores).wall_s
+        step = query_step(work, estimates.sessions[-1])
+        return estimates.price(step.on_table(table_amounts), reader_cores).wall_s
 
     return CostPriors(
         fixed_cpu_s=merge_s(0),
@@ -98,9 +97,8 @@ def merge_wall_s(
         read_rows=rows,
         read_data_bytes=size_bytes,
     )
-    step = rewrite_step(work, files, "", is_sorted=False)
-    step = replace(step, operation=_merging(estimates)).on_table(table_amounts)
-    return estimates.price(step, cores).wall_s
+    step = rewrite_step(_merging(estimates), work, files)
+    return estimates.price(step.on_table(table_amounts), cores).wall_s
 
 
 def _merging(estimates: Coefficients) -> Operation:

@@ -10,7 +10,7 @@ from bench.engines.existing import ExistingTable, Shortfall
 from bench.engines.format import Format
 from bench.engines.keys import unknown_columns, value_text
 from bench.engines.rewrite_work import finds_nothing, rewrite_work
-from bench.engines.simulated.steps import rewrite_step
+from bench.engines.simulated.steps import plan_step
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
@@ -196,11 +196,7 @@ def _cost(
         return None, False
     engines = table_format.engines
     estimates, table_amounts = engines.estimates(), engines.simulated.table_amounts(state.properties)
-    work, action = rewrite_work([preview]), describe_action(plan.actions[0])
-    step = rewrite_step(
-        work, len(state.data_files), action, is_sorted=preview.is_sorted, is_noop=finds_nothing(plan, work),
-        executor=executor,
-    )  # fmt: skip
+    step = plan_step(plan, rewrite_work([preview]), [preview], len(state.data_files), executor)
     return estimates.price(step.on_table(table_amounts), 1).cpu_s, estimates.is_fitted(step.operation)
 
 

@@ -5,7 +5,7 @@ commit follow from the workload's shape, and the format's model determines how t
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from bench.engines.contract import (
     Version,
     total_maintenance,
 )
-from bench.engines.rewrite_work import finds_nothing, rewrite_work
+from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.beyond_fit import BeyondFitNotes
 from bench.engines.simulated.costs import Coefficients, StepSeconds
 from bench.engines.simulated.model import ConflictError, FormatModel, LostCommit, Prepared
@@ -39,7 +39,9 @@ from bench.engines.simulated.steps import (
     Step,
     commit_step,
     maintenance_step,
+    plan_step,
     query_step,
+    rewrite_operation,
     rewrite_step,
 )
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
@@ -54,7 +56,7 @@ from bench.results.values import (
     ScanWork,
     Session,
 )
-from strategies.plan import Action, Native, Plan, describe_action
+from strategies.plan import Action, Native, Plan
 from strategies.preview import NoPreview, PlanPreview, Preview, try_preview
 from strategies.state import TableState
 from workloads.commit import CommitSpec
@@ -166,8 +168,10 @@ class SimulatedEngine(Generic[Prepared]):
         return self._coefficients.price(step.on_table(self._table_amounts), cores, self._jvm_cpu_s)
 
     def _charged(self, compaction: InlineCompaction, live_count: int) -> InlineCompaction:
-        step = rewrite_step(compaction.work, live_count, compaction.action, is_sorted=compaction.is_sorted)
-        return replace(compaction, cost=self._charge(step, self._cores.writer))
+        work = compaction.work
+        operation = rewrite_operation(work, compaction.action, is_sorted=compaction.is_sorted)
+        cost = self._charge(rewrite_step(operation, work, live_count), self._cores.writer)
+        return replace(compaction, cost=cost)
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)
@@ -201,7 +205,7 @@ class SimulatedEngine(Generic[Prepared]):
     def _price_staged(self, ticket: Ticket, staged: Staged[Prepared]) -> None:
         previews = [ticket.preview.actions[position] for position in staged.actions]
         work = sum(map(self._work_of, previews, staged.actions.values()), NO_REWRITE_WORK)
-        step = _rewrite_step(ticket.plan, work, previews, self._live_count, ticket.executor)
+        step = plan_step(ticket.plan, work, previews, self._live_count, ticket.executor)
         staged.cost, staged.is_priced = self._charge(step, self._cores.compactor), True
 
     def price(self, plan: Plan, at_ms: int, executor: str | None = None) -> Cost | None:
@@ -210,7 +214,7 @@ class SimulatedEngine(Generic[Prepared]):
         previews = [try_preview(action, state, self.planning.preview) for action in plan.actions]
         if any(isinstance(preview, NoPreview) for preview in previews) or self._is_metadata_only(plan):
             return None
-        step = _rewrite_step(plan, rewrite_work(previews), previews, self._live_count, executor)
+        step = plan_step(plan, rewrite_work(previews), previews, self._live_count, executor)
         return self._modelled(step, self._cores.compactor).on_cores(self._core_speed)
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
@@ -239,7 +243,7 @@ class SimulatedEngine(Generic[Prepared]):
         if done and self._is_metadata_only(ticket.plan):
             cost += self._charge(maintenance_step(total_maintenance(versions)), self._cores.compactor)
         elif done and not staged.is_priced:
-            step = _rewrite_step(ticket.plan, work, done, live_count, ticket.executor)
+            step = plan_step(ticket.plan, work, done, live_count, ticket.executor)
             cost += self._charge(step, self._cores.compactor)
         lost_as_others_do = is_conflict and self._has_real_clock
         status: PlanStatus = "conflict" if lost_as_others_do else staged.status(error, versions)
@@ -328,15 +332,3 @@ class SimulatedEngine(Generic[Prepared]):
     def _observe(self) -> Observation:
         data_bytes, metadata_bytes = self.model.stored_bytes
         return self._ledger.observation(NO_COST, data_bytes + metadata_bytes, metadata_bytes)
-
-
-def _rewrite_step(
-    plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_count: int,
-    executor: str | None,
-) -> Step:  # fmt: skip
-    """A plan with this work, which is one step, as its record is."""
-    is_sorted = any(isinstance(preview, Preview) and preview.is_sorted for preview in previews)
-    return rewrite_step(
-        work, live_count, describe_action(plan.actions[0]), is_sorted=is_sorted,
-        is_noop=finds_nothing(plan, work), executor=executor,
-    )  # fmt: skip

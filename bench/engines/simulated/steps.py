@@ -4,11 +4,14 @@ The amounts come from the values that records hold, so the model can be fitted t
 run and the costs of the real one. Each amount has the name of its coefficient: what one unit of it costs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from bench.engines.rewrite_work import finds_nothing
 from bench.results.values import Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork, Session
+from strategies.plan import Plan, describe_action
+from strategies.preview import NoPreview, Preview
 from strategies.state import MIB
 
 _MILLION = 1e6
@@ -108,25 +111,42 @@ def commit_step(change: Change, work: CommitWork) -> Step:
     return Step(operation, amounts, max(1, tasks_count))
 
 
-def rewrite_step(
-    work: RewriteWork, live_files_count: int, action: str, *, is_sorted: bool | None, is_noop: bool = False,
-    executor: str | None = None,
+def plan_step(
+    plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_files_count: int,
+    executor: str | None,
 ) -> Step:  # fmt: skip
-    """A compaction of a table with `live_files_count` data files; `action` as records describe it.
+    """A plan with this work, which is one step, as its record is."""
+    operation = rewrite_operation(
+        work,
+        describe_action(plan.actions[0]),
+        is_sorted=any(isinstance(preview, Preview) and preview.is_sorted for preview in previews),
+        is_noop=finds_nothing(plan, work),
+        executor=executor,
+    )
+    return rewrite_step(operation, work, live_files_count)
+
+
+def rewrite_operation(
+    work: RewriteWork, action: str, *, is_sorted: bool | None, is_noop: bool = False,
+    executor: str | None = None,
+) -> Operation:  # fmt: skip
+    """What kind of compaction this is; `action` as records describe it.
 
     `executor` is one without Spark; None is the engine's own.
     """
     if executor is not None:
-        operation = Operation.SINGLE_NODE
-    elif is_noop:
-        operation = Operation.NOOP
-    elif work.converted_files_count:
-        operation = Operation.CONVERT
-    elif is_sorted:
-        operation = Operation.SORT
-    else:
-        is_clustering = action.startswith("hudi.clustering")
-        operation = Operation.CLUSTER if is_clustering else Operation.REWRITE
+        return Operation.SINGLE_NODE
+    if is_noop:
+        return Operation.NOOP
+    if work.converted_files_count:
+        return Operation.CONVERT
+    if is_sorted:
+        return Operation.SORT
+    return Operation.CLUSTER if action.startswith("hudi.clustering") else Operation.REWRITE
+
+
+def rewrite_step(operation: Operation, work: RewriteWork, live_files_count: int) -> Step:
+    """A compaction of a table with `live_files_count` data files."""
     amounts = _known(
         OF_REWRITES,
         1, live_files_count, work.tasks_count, work.read_files_count,

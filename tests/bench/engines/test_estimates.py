@@ -10,7 +10,7 @@ from bench.engines.contract import EngineSettings, TableSpec
 from bench.engines.estimates import cost_priors
 from bench.engines.hudi.table_keys import METADATA_TABLE, HudiKeys
 from bench.engines.registry import FORMATS
-from bench.engines.simulated.steps import rewrite_step
+from bench.engines.simulated.steps import Operation, rewrite_step
 from bench.results.values import NO_REWRITE_WORK, RewriteWork
 from strategies.hudi.commands import Command
 from strategies.plan import Native
@@ -74,7 +74,7 @@ def test_priors_add_up_to_the_modelled_cost_of_a_compaction(files):
     known = shipped.model_copy(update={"operations": {**shipped.operations, "rewrite": rewrite}})
     priors = cost_priors(known, ORDERS, 2)
     work = NO_REWRITE_WORK + RewriteWork(1, 1, files, 0, size_mib * MIB, 0, 0, 0, 0, 0)
-    modelled = known.price(rewrite_step(work, files, "", is_sorted=False), 2)
+    modelled = known.price(rewrite_step(Operation.REWRITE, work, files), 2)
     expected_s = priors.fixed_cpu_s + files * priors.cpu_s_per_file + 2 * size_mib * priors.cpu_s_per_mib
     assert modelled.cpu_s == pytest.approx(expected_s)
 

@@ -76,8 +76,7 @@ def previewed(planner, existing, table_format=ICEBERG):
 def test_a_conversion_costs_what_its_files_and_deletes_do():
     found = previewed(ConvertDeletes(), table(DELETES))
     assert [group.convert_paths for group in found.plan.actions[0].groups] == [("a",)]
-    step = rewrite_step(rewrite_work([found.preview]), 2, "", is_sorted=False)
-    assert step.operation is Operation.CONVERT
+    step = rewrite_step(Operation.CONVERT, rewrite_work([found.preview]), 2)
     assert (found.cpu_s, found.calibrated) == (ICEBERG.engines.estimates().price(step, 1).cpu_s, True)
 
 
@@ -107,7 +106,7 @@ def test_the_executor_of_a_rule_is_known_to_its_planner_and_in_the_cost():
     named = NamedPlanners("p", ((Spy(), "single-node"), (Spy(), None), (rewrite, "single-node")))
     found = preview_strategy(named, table(), ICEBERG)
     assert seen == ["single-node", "spark"]
-    step = rewrite_step(rewrite_work([found.preview]), 2, "compact", is_sorted=False, executor="single-node")
+    step = rewrite_step(Operation.SINGLE_NODE, rewrite_work([found.preview]), 2)
     assert found.cpu_s == ICEBERG.engines.estimates().price(step, 1).cpu_s > 0
 
 
@@ -128,8 +127,7 @@ def test_dropping_delete_files_costs_a_rewrite_of_nothing():
 def test_a_rewrite_costs_what_its_groups_do():
     found = previewed(RewriteDataFiles(options={"min-input-files": 2}), table())
     assert found.preview.files_removed_count == 2
-    work = rewrite_work([found.preview])
-    step = rewrite_step(work, 2, "compact", is_sorted=False)
+    step = rewrite_step(Operation.REWRITE, rewrite_work([found.preview]), 2)
     assert found.cpu_s == ICEBERG.engines.estimates().price(step, 1).cpu_s > 0
 
 
