@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import nnls
 
-from bench.calibration.amounts import EXPLAINING
 from bench.calibration.measured import MeasuredStep
+from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import OperationCost, coldness_of, compiled_cpu_s, parallelism
 from bench.engines.simulated.steps import PLANNING_OF, Operation
 from strategies.grouping import by_key
@@ -44,7 +44,7 @@ def fit_operations(steps: Iterable[MeasuredStep], table_format: str) -> dict[Ope
     counted = (step for step in steps if step.format == table_format and not step.is_initial)
     by_operation = by_key(counted, lambda step: step.step.operation)
     fitted = {}
-    for operation, names in EXPLAINING[table_format].items():
+    for operation, names in FORMATS[table_format].engines.simulated.calibrating.explaining.items():
         steps_of = by_operation.get(operation, [])
         own = tuple(step for step in steps_of if step.step.amounts.keys() >= {*names})
         if len(own) >= _STEPS_MIN:

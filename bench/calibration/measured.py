@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bench.calibration.amounts import EXPLAINING
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.steps import (
     QUERIES,
@@ -151,7 +150,8 @@ def _step(
     """The real record's step, with the work of the simulated one unless its own is complete."""
     if isinstance(record, QueryRecord | CompactionRecord):
         own = step_of(record).on_table(table_amounts)
-        if own.amounts.keys() >= {*EXPLAINING[table_format].get(own.operation, ())}:
+        explaining = FORMATS[table_format].engines.simulated.calibrating.explaining
+        if own.amounts.keys() >= {*explaining.get(own.operation, ())}:
             return own
     if twin is None or twin.status != record.status or not _is_known(twin):
         return None

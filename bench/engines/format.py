@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from bench.engines.calibrating import Calibrating
 from bench.engines.contract import CommitLayout, Engine, EngineSettings, TableSpec
 from bench.engines.estimates import cost_priors
 from bench.engines.existing import ExistingTables
@@ -93,10 +94,11 @@ class SimulatedKind(EngineKind):
     """How a format's tables are simulated.
 
     `estimates` reads a coefficients file, None for the one that ships with the format; it raises
-    ScenarioError.
+    ScenarioError. `calibrating` says how coefficients are found.
     """
 
     estimates: Callable[[Path | None], Coefficients]
+    calibrating: Calibrating
 
 
 @dataclass(frozen=True, slots=True)

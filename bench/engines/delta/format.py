@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from bench.engines.delta import columns
+from bench.engines.delta.calibrating import CALIBRATING
 from bench.engines.delta.ledger import PLANNING
 from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.writers import commit_layout
@@ -100,6 +101,7 @@ FORMAT = Format(
             SIMULATED_CAPABILITIES,
             PLANNING,
             DeltaCoefficients.read,
+            CALIBRATING,
             simulated_setting_problem,
             heeded_settings=frozenset({SHUFFLE_PARTITIONS}),
         ),

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from bench.engines.contract import CommitLayout, EngineSettings
 from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import Engines, Format, TableRules, Words, WriterRules, lazy
+from bench.engines.hudi.calibrating import CALIBRATING
 from bench.engines.hudi.fitting import rule_problem
 from bench.engines.hudi.ledger import PLANNING
 from bench.engines.hudi.model.coefficients import HudiCoefficients, table_amounts
@@ -105,6 +106,7 @@ FORMAT = Format(
             CAPABILITIES,
             PLANNING,
             HudiCoefficients.read,
+            CALIBRATING,
             table_amounts=table_amounts,
         ),
         metadata_commands=METADATA_COMMANDS,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from bench.engines.contract import TableSpec
 from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import CatalogRules, Engines, Format, TableRules, Words, WriterRules, lazy
+from bench.engines.iceberg.calibrating import CALIBRATING
 from bench.engines.iceberg.ledger import PLANNING
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
@@ -125,6 +126,7 @@ FORMAT = Format(
             SIMULATED_CAPABILITIES,
             PLANNING,
             IcebergCoefficients.read,
+            CALIBRATING,
             executors={SINGLE_NODE: SINGLE_NODE_CAPABILITIES},
         ),
         metadata_commands=METADATA_COMMANDS,

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from bench.engines.calibrating import Calibrating
 from bench.engines.contract import EngineSettings
 from bench.engines.format import SettingProblem, SimulatedKind, TableAmounts
 from bench.engines.simulated.costs import Coefficients
@@ -26,6 +27,7 @@ def simulated_kind(
     capabilities: frozenset[str],
     planning: Planning,
     read: Callable[[Path | None], Coefficients],
+    calibrating: Calibrating,
     setting_problem: SettingProblem = lambda name: None,
     heeded_settings: frozenset[str] = frozenset(),
     executors: Mapping[str, frozenset[str]] = MappingProxyType({}),
@@ -57,6 +59,7 @@ def simulated_kind(
         table_amounts=table_amounts,
         content_bytes=lambda engine: engine.model.content_bytes,
         estimates=read,
+        calibrating=calibrating,
     )
 
 

@@ -8,7 +8,6 @@ import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.calibration.amounts import EXPLAINING
 from bench.calibration.calibration import Calibration, calibrated
 from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.errors import left_out_errors
@@ -25,7 +24,7 @@ TRUE = OperationCost(
     tasks={"s": 0.02, "s_per_file": 0.004, "s_per_mib": 0.2}, driver={"s": 0.1, "s_per_file": 0.01},
     wall={"s": 0.15, "s_per_file": 0.012}, cold_wall_s=0.3, compiler=0.2, cold_compiler=0.6,
 )  # fmt: skip
-NAMES = EXPLAINING["iceberg"][Operation.COMMIT]
+NAMES = FORMATS["iceberg"].engines.simulated.calibrating.explaining[Operation.COMMIT]
 
 
 def measured(files, mib, *, stream="a", strategy="s", used_s=0.0, noise=1.0, partitions=1, cost=TRUE):
@@ -260,9 +259,13 @@ def test_without_long_lived_sessions_the_mean_query_is_by_new_ones():
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_operation_of_a_format_has_amounts_that_explain_it(name):
-    needed = FORMATS[name].engines.estimates().needed - {Operation.PLANNING}
-    assert EXPLAINING[name].keys() - {Operation.SINGLE_NODE, Operation.LONG_LIVED_QUERY} == needed
-    for operation, names in EXPLAINING[name].items():
+    simulated = FORMATS[name].engines.simulated
+    explaining, needed = (
+        simulated.calibrating.explaining,
+        simulated.estimates(None).needed - {Operation.PLANNING},
+    )
+    assert explaining.keys() - {Operation.SINGLE_NODE, Operation.LONG_LIVED_QUERY} == needed
+    for operation, names in explaining.items():
         assert {*names} <= {*COEFFICIENTS[operation]}
         assert names[0] == "s"
 
