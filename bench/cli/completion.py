@@ -1,4 +1,4 @@
-"""What a shell offers for a word that is being typed: scenarios, planners, strategies and metrics."""
+"""What a shell offers for a word being typed: scenarios, formats, planners, strategies and metrics."""
 
 import json
 import os
@@ -72,6 +72,13 @@ def strategy_labels(ctx: typer.Context) -> Iterable[str]:
     for path in islice(manifests, _MANIFESTS_MAX):
         with suppress(OSError, ValueError, KeyError, TypeError):  # a damaged run hides none of the others
             yield json.loads(path.read_bytes())["strategy"]
+
+
+@quiet
+def format_names(ctx: typer.Context) -> Iterable[str]:
+    from bench.engines.registry import FORMATS  # which `calibrate` has loaded, and others need not wait for
+
+    return FORMATS
 
 
 @quiet

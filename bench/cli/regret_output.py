@@ -55,7 +55,7 @@ def regret_sentences(
         )
     if has_checkpoints:
         yield (
-            "A checkpoint of Delta comes with every so many versions, and compactions are versions: other "
+            "A checkpoint of the log comes with every so many versions, and compactions are versions: other "
             "schedules may cost less than these and their bounds."
         )
     if rough := [one for one in every if abs(one.error) > ALIKE]:

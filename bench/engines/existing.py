@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Protocol
 
 from bench.engines.contract import CatalogSettings
@@ -122,15 +122,19 @@ class TableAddress:
 
 @dataclass(frozen=True, slots=True)
 class Importing:
-    """How histories of existing tables become scenarios.
+    """How histories of existing tables, and streams that users describe, become scenarios.
 
     `history` reads what a table's metadata records of its past, from a time on (milliseconds since 1970 UTC)
     if one is given; it raises ScenarioError. `planners` are planners to start from, by a short name, each as
-    a scenario writes it, given the facts of the history and whether the table has delete files.
+    a scenario writes it, given the facts of the history and whether the table has delete files. `table_keys`
+    are keys beyond the defaults of a table that such planners suit, given whether its stream changes rows.
+    `day_text` is a day as the table's partitions name it.
     """
 
     history: Callable[[TableAddress, int | None], TableHistory]
     planners: Callable[[HistoryFacts, bool], Mapping[str, str]]
+    table_keys: Callable[[bool], Mapping[str, str | int]] = lambda is_upsert: {}
+    day_text: Callable[[date], str] = date.isoformat
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,19 @@ from bench.engines.format import EngineKind, Format
 from bench.engines.hudi.format import FORMAT as HUDI
 from bench.engines.iceberg.format import FORMAT as ICEBERG
 from bench.errors import ScenarioError
+from bench.names import known_text
 
 FORMATS: dict[str, Format] = {
     "delta": DELTA,
     "hudi": HUDI,
     "iceberg": ICEBERG,
 }
+
+
+def check_format(name: str, path: str) -> None:
+    """Raises ScenarioError for a name that no format has; `path` is where it was given."""
+    if name not in FORMATS:
+        raise ScenarioError(known_text(name, FORMATS), code="unknown-name", path=path)
 
 
 def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> EngineKind:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from bench.engines.existing import Importing
@@ -16,11 +17,6 @@ TableKeys = Mapping[str, str | int]
 COMMITS = 60  # of a stream that runs for real in minutes
 TARGET_BYTES = 128 * MIB
 COLUMNS = 17
-_TABLE_KEYS: Mapping[tuple[str, bool], TableKeys] = {
-    # beyond the defaults; a Hudi table with a bucket index cannot be clustered
-    ("hudi", False): {"index": "simple"},
-    ("hudi", True): {"index": "bucket"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +60,13 @@ def new_scenario_text(
     grid = TimeGrid(stream.commit_interval_ms, stream.commits, 0)
     table_keys = stream.table_keys
     if table_keys is None:
-        table_keys = _TABLE_KEYS.get((stream.format, stream.is_upsert), {})
+        table_keys = imports.table_keys(stream.is_upsert)
     target_bytes = stream.target_file_size_bytes
     facts = HistoryFacts(stream.format, table_keys, 0, (), target_bytes, 0, grid.duration_ms)
     planners = imports.planners(facts, stream.is_upsert)
     return rendered(
         "new_scenario.toml.j2",
-        default_columns=COLUMNS, day="2026/01/01" if stream.format == "hudi" else "2026-01-01",
+        default_columns=COLUMNS, day=imports.day_text(date(2026, 1, 1)),
         stream=stream, file=file.name, trace=trace and trace.name, stands_in_for=stands_in_for,
         duration=duration_ms_text(grid.duration_ms),
         real_duration=duration_ms_text(min(COMMITS, stream.commits) * grid.interval_ms),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -13,11 +13,13 @@ from bench.calibration.fit import Fitted
 from bench.calibration.machine_speed import at_one_speed
 from bench.calibration.measured import measured_steps
 from bench.cli.arguments import QuietOption, readable_runs
+from bench.cli.completion import format_names
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
 from bench.cli.output import TitledTable, print_line, print_remark, print_tables
 from bench.cli.tables import Column
 from bench.cli.writing import check_folder, writing
+from bench.engines.registry import FORMATS, check_format
 from bench.engines.simulated.costs import ModelError, shipped_file
 from bench.engines.simulated.steps import PLANNING_OF, Operation
 from bench.errors import ResultSchemaError
@@ -41,7 +43,8 @@ _FIGURES = {
 @stopped_by_sigterm()
 def calibrate(
     table_format: Annotated[
-        Literal["iceberg", "delta", "hudi"], typer.Argument(metavar="FORMAT", help="iceberg, delta or hudi.")
+        str,
+        typer.Argument(metavar="FORMAT", help=f"{', '.join(FORMATS)}.", autocompletion=format_names),
     ],
     results: Annotated[
         list[Path] | None,
@@ -81,6 +84,7 @@ def calibrate(
     with fewer than five measured steps keep the coefficients that ship with the format. `validate-model` on
     the same results shows how well the coefficients fit, not how well they predict.
     """
+    check_format(table_format, table_format)
     target = file or Path(f"{table_format}-coefficients.toml")
     check_folder(target)
     are_complete = True

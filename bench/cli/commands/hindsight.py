@@ -36,6 +36,8 @@ from bench.cli.searching import (
     rates_of,
     with_found,
 )
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.steps import Operation
 from bench.errors import ScenarioError
 from bench.hindsight.search import SCHEDULES_OF, hindsight_scenario, moments_of
 from bench.results.best_schedules import write_best_schedules
@@ -121,9 +123,10 @@ def hindsight(
     columns, lines = regret_table(regrets)
     title = f"{base.name} ({base.table.format}, simulated): extra CPU over that of the best schedule found"
     print_tables([(title, columns, lines)])
+    commits = FORMATS[base.table.format].engines.estimates(coefficients).operations[Operation.COMMIT]
     for sentence in regret_sentences(
         regrets, base.commits_count, len(moments_of(base.commits_count, most)), base.commit_interval_ms,
-        has_checkpoints=base.table.format == "delta", has_query_rates=base.query_weights is not None,
+        has_checkpoints="s_per_checkpoint" in commits.driver, has_query_rates=base.query_weights is not None,
     ):  # fmt: skip
         print_paragraph(sentence)
     for group in run_groups(runs):

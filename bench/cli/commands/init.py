@@ -25,13 +25,12 @@ from bench.cli.output import print_line
 from bench.cli.questions import ask, number, one_of, rows_or_size, whole
 from bench.cli.writing import writing
 from bench.engines.keys import bytes_text
-from bench.engines.registry import FORMATS
+from bench.engines.registry import FORMATS, check_format
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
 from bench.importing.new_scenario import COLUMNS, COMMITS, TARGET_BYTES, Stream, new_scenario_text
 from bench.importing.row_count import rows_of_file
 from bench.importing.scenario import example_condition
-from bench.names import known_text
 from bench.results.money import DAY_MS
 from bench.scenario.load import load_scenario
 from strategies.quantities import parse_bytes, parse_duration_ms
@@ -106,8 +105,7 @@ def init(
 
 def _asked_text(target: Path, format_name: str | None) -> str:
     name = format_name or ask(f"Table format ({', '.join(FORMATS)})", "iceberg", one_of(*FORMATS))
-    if name not in FORMATS:
-        raise ScenarioError(known_text(name, FORMATS), code="unknown-name", path=f"--table-format {name}")
+    check_format(name, f"--table-format {name}")
     does = ask(
         "Stream: append rows, or upsert (also update and delete)", "append", one_of("append", "upsert")
     )

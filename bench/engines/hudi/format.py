@@ -26,6 +26,7 @@ from bench.engines.hudi.table_keys import (
     UPSERT_MODES,
     VIEWS,
     HudiKeys,
+    hudi_day,
 )
 from bench.engines.hudi.write_options import HOST, session_conf, write_options
 from bench.engines.simulated.kind import simulated_kind
@@ -116,6 +117,11 @@ FORMAT = Format(
         open=lazy("bench.engines.hudi.existing_table:open_existing"),
         is_at=lazy("bench.engines.hudi.existing_table:is_table_at"),
         help="* `compactbench plan /data/lake/orders --strategy hudi.compaction`",
-        imports=Importing(lazy("bench.engines.hudi.existing_table:import_history"), _planners),
+        imports=Importing(
+            lazy("bench.engines.hudi.existing_table:import_history"),
+            _planners,
+            table_keys=lambda is_upsert: {"index": "bucket" if is_upsert else "simple"},
+            day_text=hudi_day,
+        ),
     ),
 )

@@ -260,10 +260,8 @@ def test_without_long_lived_sessions_the_mean_query_is_by_new_ones():
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_operation_of_a_format_has_amounts_that_explain_it(name):
     simulated = FORMATS[name].engines.simulated
-    explaining, needed = (
-        simulated.calibrating.explaining,
-        simulated.estimates(None).needed - {Operation.PLANNING},
-    )
+    explaining = simulated.calibrating.explaining
+    needed = simulated.estimates(None).needed - {Operation.PLANNING}
     assert explaining.keys() - {Operation.SINGLE_NODE, Operation.LONG_LIVED_QUERY} == needed
     for operation, names in explaining.items():
         assert {*names} <= {*COEFFICIENTS[operation]}

@@ -44,6 +44,11 @@ def test_results_without_a_run_of_the_format_are_refused(compactbench, delta_ups
     assert not (tmp_path / "mine.toml").exists()
 
 
+def test_a_name_of_no_format_is_refused(compactbench, tmp_path):
+    printed = compactbench("calibrate", "hoodie", "-f", tmp_path / "mine.toml", code=2)
+    assert printed.codes == ["unknown-name"]
+
+
 def test_a_file_that_cannot_be_written_is_named(compactbench, delta_upserts, tmp_path):
     printed = compactbench(
         "calibrate", "delta", delta_upserts, "-f", tmp_path / "none" / "x.toml", "-q", code=2

@@ -88,7 +88,7 @@ def test_where_compactions_depend_on_each_other_no_strategy_beats_the_best(compa
 def test_schedules_of_delta_are_said_to_be_approximate(compactbench, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = compactbench("hindsight", "delta-upsert-quick", "--set", "duration=3min", "--quiet").words
-    assert "A checkpoint of Delta comes with every so many versions" in printed
+    assert "A checkpoint of the log comes with every so many versions" in printed
 
 
 def test_runs_of_other_commands_stay(compactbench, scenario):
