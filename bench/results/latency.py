@@ -85,7 +85,8 @@ class OverTime:
 
 def settled_of(queries: Records[QueryRecord]) -> Records[QueryRecord]:
     """The queries that stand for a random moment: the settled ones, or all that readers ask by a schedule."""
-    return queries.where(np.isin(queries.column("when").astype(str), ("settled", "due")))
+    when = queries.column("when")
+    return queries.where((when == "settled") | (when == "due"))
 
 
 def latencies_s(queries: Records[QueryRecord]) -> np.ndarray:

@@ -75,9 +75,8 @@ def _panels(group: RunGroup, titles: Mapping[str, str], theme: Theme) -> Figure:
         titles = dict(list(titles.items())[:1])
     height_in = _FIRST_IN + _OTHER_IN * (len(titles) - 1)
     figure = new_figure(theme, height_in, len(titles), right=right_margin(group.strategies))
-    after_ticks = observations(group).drop_duplicates(["run_id", "at_ms"], keep="last").drop(columns="place")
     for axes, (column, title) in zip(figure.axes, titles.items(), strict=True):
-        counts = after_ticks.astype({column: float})
+        counts = observations(group).astype({column: float})
         known = band(counts.dropna(subset=column), column)  # a format may not have what another counts
         medians = {label: of_runs[["at_ms", "median"]] for label, of_runs in known.items()}
         ends = draw_lines(axes, medians, group, theme, hint_text=_hint)

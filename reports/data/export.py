@@ -3,12 +3,12 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
-import pandas as pd
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -29,7 +29,7 @@ from bench.results.records import (
     SpeedRecord,
 )
 from bench.results.rows import content_of, usable
-from reports.data.frames import RUN_COLUMNS, column_types, each_once, frame
+from reports.data.frames import RUN_COLUMNS, column_types, each_once, records_of
 from reports.data.group import run_groups
 
 RECORD_TABLES: Mapping[str, type[Any]] = {
@@ -44,6 +44,7 @@ RECORD_TABLES: Mapping[str, type[Any]] = {
     "content_checks": ContentRecord,
 }
 _ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), dict: pa.string()}
+_encode = json.JSONEncoder(sort_keys=True).encode
 _OF_RUN: Mapping[str, type] = {name: column_types(Manifest)[name] for name in RUN_COLUMNS}
 
 
@@ -63,10 +64,14 @@ def export(
     if kind == "parquet":
         destination.mkdir(parents=True)
         for name, of_table in tables(all_runs):
-            first = next(of_table)
-            with pq.ParquetWriter(place / f"{name}.parquet", first.schema) as file:
-                for part in chain([first], of_table):
+            with ExitStack() as files:
+                file: pq.ParquetWriter | None = None
+                for part in of_table:
+                    file = file or files.enter_context(
+                        pq.ParquetWriter(place / f"{name}.parquet", part.schema)
+                    )
                     file.write_table(part)
+                    del part  # before the next one is made
         return tuple(destination / f"{name}.parquet" for name in ("runs", "metrics", *RECORD_TABLES))
     destination.parent.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(str(place)) as database:
@@ -76,6 +81,7 @@ def export(
                 target = f"insert into {name}" if number else f"create table {name} as"
                 database.execute(f"{target} select * from source")  # noqa: S608 - a name of ours
                 database.unregister("source")
+                del part
     return (destination,)
 
 
@@ -93,32 +99,29 @@ def parts(runs: tuple[RunResult, ...], name: str) -> Iterator[pa.Table]:
 
 def _parts(runs: tuple[RunResult, ...], kind: type[Any]) -> Iterator[pa.Table]:
     """The records of one kind, a part for each run that has some; at least one part."""
-    types = {**_OF_RUN, **column_types(kind)}
-    known = filter(len, (_part(run, kind, types) for run in runs))
-    yield next(known, _schema(types).empty_table())
+    schema = _schema({**_OF_RUN, **column_types(kind)})
+    known = filter(len, (_part(run, kind, schema) for run in runs))
+    yield next(known, schema.empty_table())
     yield from known
 
 
-def _part(run: RunResult, kind: type[Any], types: Mapping[str, type]) -> pa.Table:
-    made = _of_frame(frame([run], kind), types)
+def _part(run: RunResult, kind: type[Any], schema: pa.Schema) -> pa.Table:
+    records = records_of(run, kind)
+    of_run = (pa.scalar(getattr(run.manifest, name), schema.field(name).type) for name in RUN_COLUMNS)
+    arrays = [pa.repeat(value, len(records)) for value in of_run]
+    arrays += [_array(records.column(column.name), column.type) for column in columns_of(kind)]
     run.records.release()  # the columns of long runs add up
-    return made
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _of_frame(lines: pd.DataFrame, types: Mapping[str, type]) -> pa.Table:
-    """The frame as a table, which takes its columns; None and NaN are null."""
-    columns = ((lines.pop(name), kind) for name, kind in types.items())
-    arrays = [
-        pa.array(
-            each_once(column.tolist(), _json_text) if kind is dict else column, _ARROW[kind], from_pandas=True
-        )
-        for column, kind in columns
-    ]
-    return pa.Table.from_arrays(arrays, schema=_schema(types))
+def _array(values: np.ndarray, kind: type) -> pa.Array:
+    """A column; None and NaN are null."""
+    plain = each_once(values.tolist(), _json_text) if kind is dict else values
+    return pa.array(plain, _ARROW[kind], from_pandas=True)
 
 
 def _json_text(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, sort_keys=True)
+    return None if value is None else _encode(value)
 
 
 def _runs(runs: tuple[RunResult, ...]) -> pa.Table:
@@ -163,7 +166,7 @@ def _schema(types: Mapping[str, type]) -> pa.Schema:
 
 
 def _plain(value: Any, kind: type) -> Any:
-    """A value of its column's type; pandas turns a None among numbers into NaN."""
+    """A value of its column's type; None among numbers may be NaN."""
     if value is None or value != value:
         return None
-    return json.dumps(value, sort_keys=True) if kind is dict else kind(value)
+    return _encode(value) if kind is dict else kind(value)

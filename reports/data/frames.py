@@ -46,11 +46,10 @@ def _settled(run: RunResult) -> Records[QueryRecord]:
 
 @lru_cache(_GROUPS)
 def observations(group: RunGroup) -> pd.DataFrame:
-    """The table after each commit and compaction, in order; `place` numbers the lines of one instant."""
+    """The table at each instant, as the last step of it left the table."""
     counts = ("data_files_count", "delete_files_count", "equality_files_count", "delete_rows")
     observed = frame(group.usable_runs, ObserveRecord, names=("at_ms", *counts))
-    observed["place"] = observed.groupby(["run_id", "at_ms"]).cumcount()
-    return observed
+    return observed.drop_duplicates(["run_id", "at_ms"], keep="last")
 
 
 @lru_cache(_GROUPS)
@@ -67,20 +66,19 @@ def compactions(group: RunGroup) -> pd.DataFrame:
 
 
 def band(figures: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
-    """Median, low and high over the runs of each strategy, by at_ms (and `place`, if it is a column)."""
-    keys = ["at_ms", "place"] if "place" in figures else ["at_ms"]
+    """Median, low and high over the runs of each strategy, by at_ms."""
     return {
-        str(label): _median_and_range(part[[*keys, value]], keys, value)
-        for label, part in figures.groupby("strategy", sort=False)
+        str(label): _median_and_range(part, value)
+        for label, part in figures.groupby("strategy", sort=False)[["at_ms", value]]
     }
 
 
-def _median_and_range(part: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
-    if part.duplicated(keys).any():
-        return part.groupby(keys)[value].agg(["median", "min", "max"]).reset_index()
+def _median_and_range(part: pd.DataFrame, value: str) -> pd.DataFrame:
+    if part["at_ms"].duplicated().any():
+        return part.groupby("at_ms")[value].agg(["median", "min", "max"]).reset_index()
     values = part[value].to_numpy(dtype=float)  # of one run, which is its own median
-    line = part[keys].assign(median=values, min=values, max=values)
-    return line.sort_values(keys, ignore_index=True)
+    line = part[["at_ms"]].assign(median=values, min=values, max=values)
+    return line.sort_values("at_ms", ignore_index=True)
 
 
 def cumulative(group: RunGroup, column: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:
@@ -109,20 +107,18 @@ def _spread(series: list["pd.Series[float]"]) -> pd.DataFrame:
 def frame(
     runs: Iterable[RunResult],
     kind: type[Any],
-    records_of: Callable[[RunResult], Columns] | None = None,
+    choose: Callable[[RunResult], Columns] | None = None,
     names: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """The records of one kind as a tidy frame, a line per record, with the columns that identify the run.
 
-    Compactions come with the queries around them (`QueryEffect`). `records_of` may choose among the records,
+    Compactions come with the queries around them (`QueryEffect`). `choose` may choose among the records,
     and `names` among the columns, which exist even without a record.
     """
     columns = _columns(kind)
     if names is not None:
         columns = {name: columns[name] for name in names}
-    parts = [
-        _part(run, _records(run, kind) if records_of is None else records_of(run), columns) for run in runs
-    ]
+    parts = [_part(run, records_of(run, kind) if choose is None else choose(run), columns) for run in runs]
     known = [part for part in parts if len(part)]
     if not known:
         return pd.DataFrame(columns=[*RUN_COLUMNS, *columns])
@@ -145,7 +141,7 @@ def each_once(values: list[Any], make: Callable[[Any], Any]) -> list[Any]:
     return [made[id(value)] for value in values]
 
 
-def _records(run: RunResult, kind: type[Any]) -> Columns:
+def records_of(run: RunResult, kind: type[Any]) -> Columns:
     return query_effects(run) if kind is QueryEffect else run.of(kind)
 
 
