@@ -403,6 +403,7 @@ def entries() -> tuple[Entry, ...]:
             run.get("earlier", ""),
             run.get("begun_by", ""),
             run.get("held_out", False),
+            run.get("elsewhere", False),
         )
         for run in runs
     )
