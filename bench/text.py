@@ -60,8 +60,8 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def named_once(names: Iterable[str]) -> str:
-    """Each name once, in order of first appearance: "a", "a, b and c"."""
-    *before, last = dict.fromkeys(names)
+    """Each name once, in order of first appearance: "a", "a, b and c"; "" without names."""
+    *before, last = dict.fromkeys(names) or [""]
     return f"{', '.join(before)} and {last}" if before else last
 
 

@@ -114,7 +114,12 @@ def write_history(history: TableHistory, path: Path) -> None:
     columns: Iterable[tuple[Any, ...]] = zip(*rows, strict=True) if rows else ((),) * len(_SCHEMA)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
     schema = _SCHEMA.with_metadata({_METADATA: json.dumps(head)})
-    pq.write_table(pa.table(arrays, schema=schema), path, compression="zstd")
+    partial = path.with_name(f".{path.name}.partial")  # on a full disk an earlier history stays as it is
+    try:
+        pq.write_table(pa.table(arrays, schema=schema), partial, compression="zstd")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _row(commit: int, event: str, file: RecordedFile) -> tuple[Any, ...]:

@@ -9,12 +9,14 @@ from tomlkit.items import Table
 
 from bench.calibration.calibration import Calibration
 from bench.engines.simulated.costs import OperationCost
+from bench.engines.simulated.steps import PLANNING_OF, QUERIES, Operation
 
 
 def with_fitted(base: Path, made: Calibration) -> str:
     """The text of the file `base` with these operations and errors.
 
     Other operations keep their coefficients and count as not fitted: they were measured elsewhere, if at all.
+    If only queries of new sessions were measured, others have no coefficients, so none are simulated.
     """
     document: Any = tomlkit.parse(base.read_text(encoding="utf-8"))
     document["origin"] = tomlkit.string(made.origin, multiline=True)
@@ -30,6 +32,11 @@ def with_fitted(base: Path, made: Calibration) -> str:
         if name not in made.fitted and "steps" in operation:  # its comments are of another fit, too
             kept = OperationCost.model_validate(operation.unwrap())
             operations[name] = _operation(kept.model_copy(update={"steps": 0}), {})
+    if Operation.QUERY in made.fitted:
+        for query in QUERIES.values():
+            if query not in made.fitted:
+                operations.pop(query.value, None)
+                operations.pop(PLANNING_OF[query].value, None)
     for operation, one in made.fitted.items():
         operations[operation.value] = _operation(one.cost, one.dropped)
     for (operation, part, name), (low, high) in made.spans.items():

@@ -40,7 +40,7 @@ def confirm(group: RunGroup, labels: Sequence[str], repetitions: int | None, *, 
     """
     scenario = real_scenario(group.manifest, labels)
     conceal(scenario.secrets)
-    out = group.runs[0].folder.parent.parent.absolute()  # tables are named by URI
+    out = group.runs[0].folder.absolute().parent.parent  # tables are named by URI
     command = shlex.join(["compactbench", "recommend", "--confirm", str(len(labels))])
     with locked(out):
         done = earlier_runs([scenario], out, resume=True)

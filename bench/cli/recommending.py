@@ -33,7 +33,7 @@ from reports.verdicts.recommended import recommend as recommended
 from reports.verdicts.robust import not_in_all, robust
 from strategies.quantities import parse_bytes, parse_duration_s
 
-_LIMIT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>])=\s*(?P<value>\S+)\s*")
+_LIMIT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>])=\s*(?P<value>\S.*?)\s*")
 _MONEY = "money_per_day"
 _SHOWN = 5
 
@@ -161,7 +161,7 @@ def _limit(text: str) -> Limit:
         try:
             number = float(parse(value))
         except (ValueError, OverflowError) as error:
-            problem = str(error)
+            problem = f"{metric} is a plain number, e.g. 0.5" if parse is float else str(error)
         else:
             if math.isfinite(number):
                 return Limit(metric, "<=" if parts["sign"] == "<" else ">=", number)

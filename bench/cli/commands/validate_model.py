@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from bench.cli.arguments import QuietOption, ResultsArgument, readable_runs
+from bench.cli.executing import stopped_by_sigterm
 from bench.cli.model_validation import validated
 from bench.cli.output import TitledTable, print_json, print_remark, print_tables
 from bench.cli.tables import Column
@@ -34,6 +35,7 @@ HEADINGS = {
 }
 
 
+@stopped_by_sigterm()
 def validate_model(
     results: ResultsArgument,
     coefficients: Annotated[

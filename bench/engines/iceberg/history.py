@@ -28,6 +28,8 @@ from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFi
 _CONTENTS = {kind: content for content, kind in KINDS.items()}
 _BY_POSITION = (Content.POSITION, Content.VECTOR)
 _WHOLE = 0.95  # of the rows of a partition: a compaction of so many counts as one of all
+_CLOCK_SKEW_MS = 60_000  # TableMetadata.ONE_MINUTE
+_END_MS = 253_402_300_800_000  # of the year 9999, the last that dates can have
 _VERSION_MIN = 2  # earlier ones have no sequence numbers
 
 
@@ -47,9 +49,13 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
     lineage = [s for s in _lineage(table, head) if s.sequence_number]  # without it, of format version 1
     snapshots = [s for s in lineage if since_ms is None or s.timestamp_ms >= since_ms]
     if not snapshots:
-        raise ScenarioError(
-            "has no snapshot in this time: leave out --since", code="empty", path=table.metadata_location
+        problem = (
+            "has no snapshot yet: import it after some commits"
+            if since_ms is None
+            else "has no snapshot in this time: leave out --since"
         )
+        raise ScenarioError(problem, code="empty", path=table.metadata_location)
+    _check_times(snapshots, table)
     found = _found(table, snapshots)
     start, commits = _commits(snapshots, found)
     _check(start, commits, snapshots, table)
@@ -70,6 +76,22 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
         ),
     )
     return TableHistory(facts, tuple(start), tuple(commits))
+
+
+def _check_times(snapshots: Sequence[Snapshot], table: Table) -> None:
+    """Raises ScenarioError for a snapshot at an impossible time, or before the one that it follows.
+
+    A writer's clock may be a minute behind that of the writer before, as Iceberg's readers allow.
+    """
+    earliest_ms = 0
+    for snapshot in snapshots:
+        if not earliest_ms <= snapshot.timestamp_ms < _END_MS:
+            problem = (
+                f"snapshot {snapshot.snapshot_id} has timestamp-ms = {snapshot.timestamp_ms}, not a time "
+                "after the snapshot before it: the metadata is damaged, or the clock of a writer was wrong"
+            )
+            raise ScenarioError(problem, code="damaged", path=table.metadata_location)
+        earliest_ms = max(snapshot.timestamp_ms - _CLOCK_SKEW_MS, 0)
 
 
 def _lineage(table: Table, head: Snapshot | None) -> Iterator[Snapshot]:

@@ -181,9 +181,12 @@ def target_bytes_of(properties: Mapping[str, str]) -> int:
     if value is None:
         return DEFAULT_TARGET_BYTES
     try:
-        return int(value)
+        target_bytes = int(value)
     except ValueError as error:
         raise ValueError(f"table property {TARGET_FILE_SIZE} = {value!r} is not a number of bytes") from error
+    if target_bytes < 1:
+        raise ValueError(f"table property {TARGET_FILE_SIZE} = {value!r} must be at least one byte")
+    return target_bytes
 
 
 def matching_paths(table: Table, snapshot: Snapshot, where: str) -> frozenset[str]:

@@ -274,7 +274,12 @@ class Coefficients(Part):
         shipped = shipped_file(cls.table_format)
         file = path or shipped
         try:
-            coefficients = cls.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig")))
+            document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+            of_format = document.get("format", cls.table_format)
+            if of_format != cls.table_format:
+                problem = f'format = "{of_format}", but the table is {cls.table_format}: choose another file'
+                raise ScenarioError(problem, code="mismatch", path=file)
+            coefficients = cls.model_validate(document)
         except OSError as error:
             raise ScenarioError(
                 f"cannot be read ({error.strerror}); name a coefficients file", code="unreadable", path=file
@@ -283,12 +288,6 @@ class Coefficients(Part):
             raise ScenarioError(
                 f"{first_error(error)}; compare with {shipped}", code="invalid", path=file
             ) from error
-        if coefficients.format != cls.table_format:
-            raise ScenarioError(
-                f'format = "{coefficients.format}", but the table is {cls.table_format}: choose another file',
-                code="mismatch",
-                path=file,
-            )
         if missing := _in_words(cls.needed - coefficients.operations.keys()):
             raise ScenarioError(
                 f"has no [operations.{missing}]; compare with {shipped}", code="invalid", path=file

@@ -17,7 +17,7 @@ from bench.calibration.stability import spans_without_a_stream
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import OperationCost, shipped_file
-from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
+from bench.engines.simulated.steps import COEFFICIENTS, QUERIES, Operation, Step
 from bench.results.values import Cost
 
 TRUE = OperationCost(
@@ -281,3 +281,14 @@ def test_a_file_has_the_spans_behind_its_coefficients_and_none_of_an_earlier_fit
     kept = shipped.operations[Operation.QUERY]
     assert made.operations[Operation.QUERY] == kept.model_copy(update={"steps": 0})
     assert " to " not in tomlkit.parse(file.read_text())["operations"]["query"].as_string()
+
+
+def test_where_only_queries_of_new_sessions_were_measured_no_others_are_simulated():
+    commits = fit_operations([*grid(stream="a"), *grid(stream="b")], "iceberg")
+    queries = {**commits, Operation.QUERY: commits[Operation.COMMIT]}
+    sessions = {}
+    for name, fitted in (("commits", commits), ("queries", queries)):
+        text = with_fitted(shipped_file("iceberg"), Calibration(fitted, 2, None))
+        operations = tomlkit.parse(text)["operations"]
+        sessions[name] = {*QUERIES.values()} & {Operation(one) for one in operations}
+    assert sessions == {"commits": {*QUERIES.values()}, "queries": {Operation.QUERY}}

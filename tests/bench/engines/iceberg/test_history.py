@@ -1,4 +1,6 @@
 import itertools
+import json
+from pathlib import Path
 
 import pytest
 from histories import commit, data, described, equality, history, live, positions, replayed
@@ -77,6 +79,17 @@ def test_since_a_time_earlier_commits_are_the_table_at_the_start(tmp_path):
     assert len(recorded.start) == 4
     with pytest.raises(ScenarioError, match="no snapshot in this time: leave out --since"):
         import_history(address(table), last.timestamp_ms + 1)
+
+
+@pytest.mark.parametrize("time_ms", [-5, 10**17])
+def test_a_snapshot_at_an_impossible_time_is_refused(tmp_path, time_ms):
+    table = make_table(tmp_path, COMMITS)
+    file = Path(table.metadata_location.removeprefix("file://"))
+    document = json.loads(file.read_text())
+    document["snapshots"][-1]["timestamp-ms"] = time_ms
+    file.write_text(json.dumps(document))
+    with pytest.raises(ScenarioError, match=f"timestamp-ms = {time_ms}, not a time after"):
+        import_history(address(table), None)
 
 
 def test_rolled_back_snapshots_are_not_in_the_history(tmp_path):
