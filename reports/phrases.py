@@ -4,7 +4,7 @@ Every part is escaped for HTML or Markdown when it is printed; `Verbatim` parts 
 a reader sees where a label begins and ends.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import Formatter
 
@@ -48,6 +48,14 @@ def sentence(template: str, **values: str | Sentence) -> Sentence:
 def listed(labels: list[str]) -> Sentence:
     """Labels from results as "a", "a and b" or "a, b and c"."""
     return joined([say(Verbatim(label)) for label in labels])
+
+
+def some_of(labels: Sequence[str], at_most: int) -> Sentence:
+    """As `listed`, but of more labels than `at_most` only the first ones: "a, b and 7 more"."""
+    more = len(labels) - at_most
+    if more <= 0:
+        return listed([*labels])
+    return joined([*(say(Verbatim(label)) for label in labels[:at_most]), say(f"{more:,} more")])
 
 
 def joined(sentences: list[Sentence]) -> Sentence:

@@ -19,11 +19,11 @@ from bench.results.rows import (
     timed,
     usable,
 )
-from bench.text import named_once
 from reports.data.cost import COMPACTION_CPU, COMPACTION_TIME, TOTAL_CPU, CostMetric
+from reports.phrases import some_of
 
 _SETS_SHOWN = 3
-_LABELS_SHOWN = 4
+LABELS_SHOWN = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +62,19 @@ class RunGroup:
     def alike_in_words(self) -> str:
         """Which strategies `distinct` left out, the largest sets first; empty if none."""
         sets = sorted(self.alike.items(), key=lambda item: -len(item[1]))
-        texts = [f"{_some(labels)} like {kept}" for kept, labels in sets[:_SETS_SHOWN]]
+        texts = [f"{some_of(labels, LABELS_SHOWN)} like {kept}" for kept, labels in sets[:_SETS_SHOWN]]
         more = f"; and {len(sets) - _SETS_SHOWN:,} more such sets" if len(sets) > _SETS_SHOWN else ""
         return "; ".join(texts) + more
+
+    def twins(self, strategy: str) -> tuple[str, ...]:
+        """The other strategies to choose from that did exactly the same: all their figures are equal.
+
+        Except for the health of the table, which only a planner of Amoro states.
+        """
+        own = _without_health(self.row(strategy))
+        return tuple(
+            row.strategy for row in self.choices if row.strategy != strategy and _without_health(row) == own
+        )
 
     @property
     def choices(self) -> tuple[Row, ...]:
@@ -220,6 +230,10 @@ class RunGroup:
         return row if row is not None and row.values["query_mean_s"] is not None else None
 
 
+def _without_health(row: Row) -> Mapping[str, float | None]:
+    return {name: value for name, value in row.values.items() if not name.startswith("health")}
+
+
 def parts_of(rows: Sequence[Row]) -> tuple[tuple[Row, ...], ...]:
     """The parts of a group's rows in which a policy is chosen.
 
@@ -239,8 +253,3 @@ def run_groups(runs: Iterable[RunResult]) -> tuple[RunGroup, ...]:
     for run in runs:
         by_key.setdefault(run.manifest.group_key, []).append(run)
     return tuple(RunGroup(rows(by_key[key]), tuple(by_key[key])) for key in sorted(by_key))
-
-
-def _some(labels: Sequence[str]) -> str:
-    more = len(labels) - _LABELS_SHOWN
-    return f"{', '.join(labels[:_LABELS_SHOWN])} and {more:,} more" if more > 0 else named_once(labels)

@@ -40,6 +40,11 @@ def falling_behind(group: RunGroup) -> tuple[str, ...]:
     return tuple(one.strategy for one in every if not one.keeps_up)
 
 
+def not_judged(group: RunGroup) -> list[str]:
+    """The strategies whose modelled times get no verdict."""
+    return [row.strategy for row in group.choices if unmodelled(group, row.strategy) is not None]
+
+
 def lags(group: RunGroup) -> list[Lag]:
     """Of each strategy that a policy is chosen from, in runs with a real clock."""
     made = []

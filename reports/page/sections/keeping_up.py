@@ -3,54 +3,75 @@
 import math
 
 from bench.text import counted, human_duration, human_percent, human_ratio
-from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
-from reports.verdicts.keeping_up import Lag, Load, lags, loads
+from reports.data.group import LABELS_SHOWN, RunGroup
+from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, some_of
+from reports.verdicts.keeping_up import Lag, Load, lags, loads, not_judged
 
 
 def keeping_up(group: RunGroup) -> tuple[Sentence, ...]:
-    """Who keeps up, and how many cores the others need; nothing if no times are known."""
+    """Who keeps up, how many cores the others need, and who is not judged; nothing if nobody is."""
+    others, modelled = not_judged(group), "As modelled, " if group.is_simulated else ""
     if group.manifest.is_at_once:
-        return _with_a_real_clock(lags(group), "As modelled, " if group.is_simulated else "")
+        return _with_a_real_clock(lags(group), others, modelled)
     every = sorted(loads(group), key=lambda load: load.share)
     if not every:
         return ()
     late, cores = [load for load in every if not load.keeps_up], group.manifest.cores
-    values = {
-        "modelled": "As modelled, " if group.is_simulated else "",
+    values: dict[str, str | Sentence] = {
+        "modelled": modelled,
         "cores": "" if cores is None else f" on {counted(cores, 'core')}",
+        "others": _not_judged(others),
     }
     if late:
         text = (
             "{modelled}{labels} cannot keep up with the stream{cores}: one after the other, commits, "
-            "compactions and maintenance take {needs}."
+            "compactions and maintenance take {needs}{others}."
         )
         labels, needs = listed([load.strategy for load in late]), joined([_need(load) for load in late])
         return (sentence(text, labels=labels, needs=needs, **values),)
     text = (
         "{modelled}{who} with the stream{cores}: one after the other, commits, compactions and maintenance "
-        "take {shares} of its time."
+        "take {shares} of its time{others}."
     )
     least, most = every[0], every[-1]
     if least is most:
         who, shares = say(Verbatim(least.strategy), " keeps up"), say(human_percent(least.share))
     else:
-        who = say("all strategies keep up" if group.is_simulated else "All strategies keep up")
+        who = say(f"{_how_many(len(every), len(others), is_first=not modelled)} keep up")
         shares = _share(least) + say(" to ") + _share(most)
     return (sentence(text, who=who, shares=shares, **values),)
 
 
-def _with_a_real_clock(every: list[Lag], modelled: str) -> tuple[Sentence, ...]:
+def _with_a_real_clock(every: list[Lag], others: list[str], modelled: str) -> tuple[Sentence, ...]:
     late = [lag for lag in every if not lag.keeps_up]
     if late:
         how_late = joined(
             [say(f"{human_duration(lag.late_s)} under ", Verbatim(lag.strategy)) for lag in late]
         )
-        text = "{modelled}{labels} cannot keep up with the stream: the last commits are late, by {late}."
+        text = (
+            "{modelled}{labels} cannot keep up with the stream: the last commits are late, by {late}{others}."
+        )
         labels = listed([lag.strategy for lag in late])
-        return (sentence(text, modelled=modelled, labels=labels, late=how_late),)
-    everyone = "all strategies" if modelled else "All strategies"
-    return (say(f"{modelled}{everyone} keep up with the stream."),) if every else ()
+        said = sentence(text, modelled=modelled, labels=labels, late=how_late, others=_not_judged(others))
+        return (said,)
+    if not every:
+        return ()
+    verb = "keeps" if len(every) == 1 and others else "keep"
+    who = _how_many(len(every), len(others), is_first=not modelled)
+    return (say(f"{modelled}{who} {verb} up with the stream") + _not_judged(others) + say("."),)
+
+
+def _how_many(judged_count: int, others_count: int, *, is_first: bool) -> str:
+    """Who keeps up if no strategy is late: all of them only if all were judged."""
+    if others_count:
+        return f"{judged_count:,} of {judged_count + others_count:,} strategies"
+    return "All strategies" if is_first else "all strategies"
+
+
+def _not_judged(labels: list[str]) -> Sentence:
+    if not labels:
+        return say()
+    return say("; not judged, because the cost model does not cover them: ") + some_of(labels, LABELS_SHOWN)
 
 
 def _share(load: Load) -> Sentence:

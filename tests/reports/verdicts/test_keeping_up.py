@@ -96,6 +96,24 @@ def test_a_simulation_says_so_and_withheld_times_are_left_out():
     assert said(sorting) == []
 
 
+def test_all_keep_up_only_if_all_were_judged():
+    simulated = {"mode": "simulated", "options": {"coefficients": {"operations": {"query": {}}}}}
+    unfitted = end(beyond_fit={"unfitted_operations": ["sort"]})
+    sorting = [
+        run(commit(), compaction(wall_s=9), query(), unfitted, strategy=f"s{number}", cores=2, **simulated)
+        for number in range(6)
+    ]
+    (told,) = said(one("a", 36, 36, **simulated), one("b", 72, 72, **simulated), *sorting)
+    assert told == (
+        "As modelled, 2 of 8 strategies keep up with the stream on 2 cores: one after the other, commits, "
+        "compactions and maintenance take 1 % (a) to 2 % (b) of its time; not judged, because the cost model "
+        "does not cover them: s0, s1, s2, s3 and 2 more."
+    )
+    (told,) = said(one("a", 7200, 36, **simulated), sorting[0])
+    assert told.startswith("As modelled, a cannot keep up ")
+    assert told.endswith("; not judged, because the cost model does not cover them: s0.")
+
+
 def late(label, *waited_s):
     """A run with a real clock and a commit a minute."""
     commits = [commit(tick=tick, waited_s=seconds) for tick, seconds in enumerate(waited_s, start=1)]
