@@ -28,13 +28,13 @@ from bench.results.metrics import METRIC_BY_NAME
 from bench.results.remarks import disturbance, uneven_speed
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.limit import Limit
+from reports.verdicts.money import MONEY
 from reports.verdicts.recommended import Recommendation
 from reports.verdicts.recommended import recommend as recommended
 from reports.verdicts.robust import not_in_all, robust
 from strategies.quantities import parse_bytes, parse_duration_s
 
 _LIMIT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>])=\s*(?P<value>\S.*?)\s*")
-_MONEY = "money_per_day"
 _SHOWN = 5
 
 
@@ -135,8 +135,8 @@ def _groups(runs: Sequence[RunResult], confirm: int | None) -> list[RunGroup]:
 
 def _objective(group: RunGroup, limits: Sequence[Limit]) -> str:
     """Raises ScenarioError if the cheapest is never to compact."""
-    if all(row.values[_MONEY] is not None for row in group.choices):
-        return _MONEY
+    if all(row.values[MONEY] is not None for row in group.choices):
+        return MONEY
     if not limits:
         raise ScenarioError(
             "give --subject-to, e.g. 'query_mean_s<=2s': without a limit, and without [prices] for compute "

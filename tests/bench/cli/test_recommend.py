@@ -19,7 +19,7 @@ def results(tmp_path_factory):
 def test_the_answer_in_words(compactbench, results):
     printed = compactbench("recommend", results, "--subject-to", "query_mean_s<=1h").words
     assert "All strategies keep up with the stream" in printed.partition("Run never: no rules.")[0]
-    assert "Its compaction_cpu_s is 0 s, the least of all 4: the limits exclude none." in printed
+    assert "Its compaction CPU is 0 s, the least of all 4: the limits exclude none." in printed
 
 
 def test_what_decides_is_in_the_json(compactbench, results):
@@ -54,7 +54,7 @@ def test_simulated_answers_say_what_the_errors_of_the_model_leave_open(compactbe
     assert "the limit may not hold" in printed
     assert "the errors of the model do not tell it from" in printed
     assert re.search(
-        r"Next to it: every=3min with [\d.]+x the compaction_cpu_s, query_mean_s [\d.]+ ms", printed
+        r"Next to it: every=3min with [\d.]+x the compaction CPU, query_mean_s [\d.]+ ms", printed
     )
 
 
@@ -122,7 +122,7 @@ def test_one_strategy_for_all_streams_of_a_sweep(compactbench, tmp_path, monkeyp
     compactbench("sweep", write(tmp_path), "--over", "workload.rows_per_commit=40,80,120")
     printed = compactbench("recommend", "results/sweep", "--subject-to", "files_end<=10").words
     assert "all 3 scenarios (iceberg, simulated) Run every-2min: it keeps the limits in all" in printed
-    assert "Its compaction_cpu_s is the best in each." in printed
+    assert "Its compaction CPU is the best in each." in printed
     printed = compactbench("recommend", "results/sweep", "--subject-to", "files_end<=0", code=1).words
     assert "No strategy keeps the limits in all of them." in printed
 

@@ -61,9 +61,31 @@ def test_a_strategy_that_cannot_keep_up_with_the_stream_is_left_out():
     limits = [Limit(LATENCY, "<=", 0.2)]
     nothing = recommend(made, LATENCY, limits)
     assert nothing.best is None
-    assert "No strategy that keeps up and has the figure query_mean_s keeps" in " ".join(
+    assert "Of the strategies that keep up, none keeps query_mean_s <= 200 ms." in " ".join(
         sentences(made, nothing, limits)
     )
+
+
+def test_the_objective_is_in_words_with_its_currency():
+    figures = {"never": (0, 0.5), "rare": (10, 0.4), "often": (90, 0.1)}
+    (made,) = run_groups([
+        run(commit(cpu_s=1), *([compaction(cpu_s=cpu_s)] if cpu_s else []), query(query_s, cpu_s=query_s),
+            end(), strategy=label, price_per_core_hour=3.6, queries_per_h=1.0, currency="EUR")
+        for label, (cpu_s, query_s) in figures.items()
+    ])  # fmt: skip
+    limits = [Limit(LATENCY, "<=", 0.2)]
+    said = list(sentences(made, recommend(made, "money_per_day", limits), limits))
+    assert any(line.startswith("Its cost per day is EUR ") for line in said)
+    assert any(line.startswith("Cheaper, but beyond a limit: rare, EUR ") for line in said)
+    assert any(line.startswith("Its compaction CPU is 1 min 30 s") for line in _by_cost(made, limits))
+    limits = [Limit(LATENCY, "<=", 0.05)]
+    assert "No strategy keeps query_mean_s <= 50 ms. The nearest is often with query_mean_s = 100 ms." in (
+        _by_cost(made, limits)
+    )
+
+
+def _by_cost(made, limits):
+    return list(sentences(made, recommend(made, COST, limits), limits))
 
 
 def test_of_real_runs_their_spread_tells_whether_a_limit_is_safe(group):
