@@ -21,10 +21,11 @@ from reports.charts.canvas import (
 from reports.charts.cost_axis import LOG_ABOVE, cost_axis
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
+from reports.charts.pareto import in_words
 from reports.charts.theme import Theme, Trait, traits
 from reports.data.families import families
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, named_figures
+from reports.phrases import Sentence, say
 from reports.text import cost_text, duration_unit
 from reports.verdicts.pareto_front import Point, pareto_front, points
 
@@ -132,16 +133,13 @@ def _named(
 
 
 def finding(group: RunGroup) -> Sentence:
+    def at(point: Point) -> str:
+        written = _written(group.row(point.strategy).values[_WRITTEN])
+        return f"{human_duration(point.query_s)} at {cost_text(point.cost_s)}{written}"
+
     front = pareto_front(points(group))
-    figures = (
-        (
-            p.strategy,
-            f"{human_duration(p.query_s)} at {cost_text(p.cost_s)}"
-            + _written(group.row(p.strategy).values[_WRITTEN]),
-        )
-        for p in front
-    )
-    return named_figures("On the front, from the cheapest to the fastest: ", figures)
+    start = say("On the front, from the cheapest to the fastest: ")
+    return start + in_words(front, at) + say(".") if front else say()
 
 
 def _written(ratio: float | None) -> str:

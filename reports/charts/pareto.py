@@ -1,8 +1,9 @@
 """Cost and query latency of each strategy, with the Pareto front of each format."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,7 +31,7 @@ from reports.charts.placing import CHARACTER_PT, Spot
 from reports.charts.theme import Theme, chart_label, traits
 from reports.data.formats import part_name
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say, sentence, separated
+from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, separated
 from reports.text import cost_text, duration_unit
 from reports.verdicts.apart import clusters
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
@@ -103,8 +104,7 @@ def finding(group: RunGroup) -> Sentence:
         return say()
     order = "" if any(map(differ_in_staleness, fronts.values())) else ", from the cheapest to the fastest"
     clauses = [
-        say("" if len(group.parts) == 1 else f"{part_name(part, group)}, ")
-        + joined([say(Verbatim(point.strategy), f" {_at(point)}") for point in front])
+        say("" if len(group.parts) == 1 else f"{part_name(part, group)}, ") + in_words(front, _at)
         for part, front in fronts.items()
     ]
     said = say(f"On the front{order}: ") + separated("; ", clauses) + say(".")
@@ -116,6 +116,16 @@ def finding(group: RunGroup) -> Sentence:
                 strategy=Verbatim(point.strategy), at=_at(point), first=Verbatim(first.strategy),
             )  # fmt: skip
     return said
+
+
+def in_words(front: Iterable[Point], at: Callable[[Point], str]) -> Sentence:
+    """The figures of each point of a front, those of equal ones once: "a 2 s at 1 s (b the same)"."""
+    said = []
+    for text, equal in groupby(front, key=at):
+        first, *others = (point.strategy for point in equal)
+        same = say(" (") + listed(others) + say(" the same)") if others else say()
+        said.append(say(Verbatim(first), f" {text}") + same)
+    return joined(said)
 
 
 def _parts(group: RunGroup) -> list[RunGroup]:

@@ -114,7 +114,10 @@ def _alike(part: RunGroup, chosen: str) -> Sentence:
     """Strategies of the same part that may as well be chosen."""
     cluster = next((cluster for cluster in clusters(part) if chosen in cluster), ())
     labels = [label for label in cluster if label != chosen]
-    return sentence(" Not told apart from it: {labels}.", labels=listed(labels)) if labels else say()
+    said = sentence(" Not told apart from it: {labels}.", labels=listed(labels)) if labels else say()
+    if twins := part.twins(chosen):
+        said += sentence(" {labels} did exactly the same.", labels=listed([*twins]))
+    return said
 
 
 def _proven(part: RunGroup, verdicts: PageVerdicts) -> Sentence:

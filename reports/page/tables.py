@@ -1,5 +1,6 @@
 """The building blocks of every table of a report: columns, cells, and figures as cells."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -167,17 +168,20 @@ def arrow(before: str, after: str) -> str:
     return f"{before} \N{RIGHTWARDS ARROW} {after}"
 
 
-def seconds(values: Iterable[float | None]) -> list[str]:
+def seconds(values: Iterable[float | None], *, rounded_up: bool = False) -> list[str]:
     """Seconds of one column, with equal decimals so that decimal points align."""
     known = list(values)
     decimals = shared_decimals([value for value in known if value is not None])
+    if rounded_up:
+        known = [value and math.ceil(value * 10**decimals) / 10**decimals for value in known]
     return [MISSING if value is None else f"{value:,.{decimals}f}" for value in known]
 
 
-def durations(values: Sequence[float | None]) -> tuple[str, list[str]]:
+def durations(values: Sequence[float | None], *, rounded_up: bool = False) -> tuple[str, list[str]]:
     """The unit that suits a column of seconds, and its texts in that unit."""
     factor, unit = duration_unit(max((value for value in values if value is not None), default=0.0))
-    return unit, seconds(None if value is None else value * factor for value in values)
+    scaled = (None if value is None else value * factor for value in values)
+    return unit, seconds(scaled, rounded_up=rounded_up)
 
 
 def _best(rows: Sequence[Row], name: str) -> float | None:

@@ -9,7 +9,7 @@ from bench.results.rows import BASELINE, Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
 from reports.data.queries import query_text
-from reports.page.sections.costs import about_intervals, break_even_column
+from reports.page.sections.costs import about_dashes, about_intervals, break_even_column
 from reports.page.sections.money import money_column
 from reports.page.tables import Cell, Column, Table, by_columns, durations, has_values, metric_cells, seconds
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, separated
@@ -82,13 +82,13 @@ def _headline(group: RunGroup) -> Iterator[Sentence]:
 def budgets(group: RunGroup) -> Table | None:
     """A row for each point of the front, the fastest first; None if there is no choice.
 
-    Of several with one printed latency the cheapest has the row. A strategy that is not told apart from the
-    point of a row shares it.
+    Latencies are rounded up, so that each holds as a limit. Of several with one printed latency the cheapest
+    has the row. A strategy that did the same as the point of a row, or is not told apart from it, shares it.
     """
     front = pareto_front(points(group))[::-1]
     if differ_in_staleness(front):
         return None
-    unit, printed = durations([point.query_s for point in front])
+    unit, printed = durations([point.query_s for point in front], rounded_up=True)
     by_latency = dict(zip(printed, front, strict=True))  # of one latency the last, which is the cheapest
     latencies, front = tuple(by_latency), tuple(by_latency.values())
     if len(front) < 2:
@@ -112,13 +112,17 @@ def budgets(group: RunGroup) -> Table | None:
     means = (
         f"{modelled}Means of the strategies on the Pareto front; the summary has intervals and the others."
     )
-    note = " ".join((means, *([_BREAK_EVEN] if rates else []), *about_intervals(*rates, *money)))
+    about_rates = (_BREAK_EVEN, *about_dashes(rates, rows)) if rates else ()
+    note = " ".join((means, *about_rates, *about_intervals(*rates, *money)))
     caption = "The cheapest strategy for each mean query latency that may be acceptable"
     return by_columns(shown, note, caption=caption)
 
 
 def _shared(group: RunGroup, point: Point) -> Cell:
-    others = [label for label, better in not_told_apart(group).items() if better == point.strategy]
+    others = [
+        *(label for label, better in not_told_apart(group).items() if better == point.strategy),
+        *group.twins(point.strategy),
+    ]
     return Cell(Verbatim(point.strategy), f"or {', '.join(others)}" if others else "")
 
 
@@ -180,6 +184,12 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
         "cheapest": Verbatim(cheapest.strategy), "cheapest_figures": _figures(group, cheapest),
         "fastest": Verbatim(fastest.strategy), "fastest_figures": _figures(group, fastest),
     }  # fmt: skip
+    if {point.strategy for point in choices[1:]} <= {*group.twins(cheapest.strategy)}:
+        return sentence(
+            "{labels} did exactly the same, and no other strategy that compacts is on the Pareto front: "
+            "{cheapest_figures}.",
+            labels=listed([point.strategy for point in choices]), **values,
+        )  # fmt: skip
     if decided.why == "as fast":
         return sentence(
             "{cheapest} is the cheapest strategy, and within {tolerance} as fast as the fastest, {fastest}: "
@@ -364,17 +374,16 @@ def _returned(row: Row) -> str:
 
 
 def _by_total_cost(group: RunGroup) -> Iterator[Sentence]:
-    """The front by each policy's whole CPU, if it differs from the front by compaction CPU."""
+    """The front by each policy's whole CPU, if that of the same strategies by compaction CPU differs."""
     if group.cost is not group.compaction_cost:
         return
     known = {point.strategy for point in candidates(points(group))}
+    by_policy = tuple(point for point in points(group, "policy_cpu_s") if point.strategy in known)
+    if len(by_policy) < len(known):  # a front of fewer strategies is another one for that alone
+        return
     by_compaction, by_total = (
-        [
-            point.strategy
-            for point in pareto_front(tuple(p for p in points(group, metric) if p.strategy in known))
-            if not point.is_baseline
-        ]
-        for metric in (group.cost_metric, "policy_cpu_s")
+        [point.strategy for point in pareto_front(some) if not point.is_baseline]
+        for some in (points(group), by_policy)
     )
     if by_total and by_total != by_compaction:
         text = "If the CPU of maintenance and evaluations counts too, the Pareto front consists of {labels}."

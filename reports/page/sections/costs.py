@@ -41,6 +41,10 @@ _NOTES = (  # shown with the columns they explain
 _TOTAL = "Policy: compaction, maintenance and evaluations. Total: policy and commits."
 # Evaluations have no model.
 _MODELLED_TOTAL = "Policy: compaction and maintenance. Total: policy and commits."
+_DASHES = (
+    "A dash: it does not compact before the last tick, or it is not certain that its queries take less CPU "
+    f"than those of {BASELINE}."
+)
 _CAPTION = "Over the whole stream"
 
 
@@ -61,6 +65,7 @@ def costs(group: RunGroup) -> Table | None:
     if "policy_cpu_s" in names:
         notes.append(_MODELLED_TOTAL if group.is_simulated else _TOTAL)
     notes += [text for name, text in _NOTES if name in names]
+    notes += about_dashes(rates, group.rows)
     notes += about_intervals(*money, *rates)
     return strategy_table(group.rows, shown, " ".join(notes), _CAPTION)
 
@@ -70,6 +75,16 @@ def about_intervals(*shown: Shown) -> tuple[str, ...]:
     if not any(cell.note for _, cells in shown for cell in cells):
         return ()
     return ("Intervals: 95 % confidence, at equal speed of the machine; open where no saving is proven.",)
+
+
+def about_dashes(rates: Sequence[Shown], rows: Sequence[Row]) -> tuple[str, ...]:
+    """Why some strategy has no break-even in the table though its means have one."""
+    withheld = (
+        cell.text == MISSING and row.values[BREAK_EVEN] is not None
+        for _, cells in rates
+        for cell, row in zip(cells, rows, strict=True)
+    )
+    return (_DASHES,) if any(withheld) else ()
 
 
 def break_even_column(group: RunGroup, rows: Sequence[Row]) -> tuple[Shown, ...]:

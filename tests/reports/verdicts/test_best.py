@@ -171,6 +171,13 @@ def test_a_front_that_changes_with_all_that_a_policy_causes_is_said():
     ]
     said = [str(line) for line in headline(RunGroup(tuple(rows), made.runs))]
     assert said[2].endswith("rare, dear and often.")
+    # A front of fewer strategies differs for that alone.
+    rows = [
+        replace(row, values={**row.values, "policy_cpu_s": None}) if row.strategy == "middle" else row
+        for row in made.rows
+    ]
+    said = [str(line) for line in headline(RunGroup(tuple(rows), made.runs))]
+    assert not [line for line in said if "maintenance and evaluations" in line]
 
 
 def test_the_share_of_draws_on_the_front_is_that_of_student_t():

@@ -1,10 +1,14 @@
+import math
+
 import pytest
 from records import commit, compaction, end, query, run, speed
 from result_builder import build_group
 from verdicts import verdicts_of
 
 from bench.text import human_ratio
+from reports.charts.pareto import finding
 from reports.data.group import run_groups
+from reports.page.one_line import one_line
 from reports.page.sections.answer import best, budgets, headline, primary_query
 from reports.page.sections.matrix import matrix
 from reports.page.sections.summary import summary
@@ -104,6 +108,24 @@ def test_a_writer_that_compacts_nothing_is_not_called_the_cheapest_that_compacts
     assert f"there are two to choose from: {said}" in str(headline(made)[0])
 
 
+def test_strategies_that_did_exactly_the_same_are_the_choice_together():
+    figures = {"never": (0.0, 0.5), "one": (4.0, 0.1051), "other": (4.0, 0.1051)}
+    (made,) = run_groups([
+        run(commit(), *([compaction(cpu_s=cpu_s)] if cpu_s else []), query(query_s), end(), strategy=label,
+            mode="simulated")
+        for label, (cpu_s, query_s) in figures.items()
+    ])  # fmt: skip
+    assert made.twins("one") == ("other",)
+    assert [str(line) for line in one_line(made)][-1].endswith(" other did exactly the same.")
+    assert str(headline(made)[0]) == (
+        "As modelled, one and other did exactly the same, and no other strategy that compacts is on the "
+        "Pareto front: 4 s of compaction CPU and a mean query of 105 ms."
+    )
+    fastest = budgets(made).rows[0][1]
+    assert (str(fastest.text), fastest.note) == ("one", "or other")
+    assert "never 500 ms at 0 s and one 105 ms at 4 s (other the same)." in str(finding(made))
+
+
 def test_one_that_is_cheapest_and_fastest_is_named_alone(tmp_path):
     group = build_group(tmp_path, strategies={"never": None, "a": 2}, ticks=8)
     assert "a is the only strategy that compacts: " in str(headline(group)[0])
@@ -148,7 +170,7 @@ def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
     assert [row[1] for row in texts(table)] == [p.strategy for p in pareto_front(points(four))][::-1]
     limits = [row[0].value for row in table.rows]
     assert limits == sorted(limits)
-    assert (table.columns[0].unit, texts(table)[0][0]) == ("ms", f"{limits[0] * 1000:.0f}")
+    assert (table.columns[0].unit, texts(table)[0][0]) == ("ms", f"{math.ceil(limits[0] * 1000)}")
 
 
 def test_of_budgets_that_are_printed_alike_the_cheapest_stays():
@@ -158,7 +180,7 @@ def test_of_budgets_that_are_printed_alike_the_cheapest_stays():
         for label, (cpu_s, query_s) in figures.items()
     ])  # fmt: skip
     assert {point.strategy for point in pareto_front(points(made))} == {*figures}
-    assert [row[:2] for row in texts(budgets(made))] == [["90", "most"], ["105", "rare"], ["500", "never"]]
+    assert [row[:2] for row in texts(budgets(made))] == [["90", "most"], ["106", "rare"], ["500", "never"]]
 
 
 def test_the_query_is_shown_with_its_text_where_the_scenario_has_it(tmp_path):

@@ -116,6 +116,14 @@ def test_a_break_even_without_a_proven_saving_is_open():
     assert 0 < float(cell.note.removeprefix("above ").replace(",", "")) < 20 / 0.003
 
 
+def test_a_dash_in_place_of_a_break_even_is_explained():
+    made = group({"never": (0.0, 0.6), "often": (20.0, 0.597), "rare": (10.0, 0.3)}, 1, mode="simulated")
+    assert cells(costs(made), "Break-even")["often"].text == "\N{EN DASH}"
+    explained = "A dash: it does not compact before the last tick, or it is not certain that its queries "
+    assert explained in costs(made).note
+    assert explained not in costs(group()).note
+
+
 def jobs(**fields):
     """The published runs in small: CPU and compactions of each strategy."""
     counts = {"never": (0.0, 0), "every-1min": (14.4, 60), "every-10min": (3.6, 6), "amoro": (5.1, 12)}
