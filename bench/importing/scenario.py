@@ -16,7 +16,7 @@ from bench.engines.keys import bytes_text, duration_ms_text, value_text
 from bench.engines.simulated.selection import partition_values
 from bench.importing.answers import Answers
 from bench.importing.own_speed import OwnSpeed
-from bench.importing.time_grid import HOUR_MS, TimeGrid, replay_grid
+from bench.importing.time_grid import TimeGrid, replay_grid
 from bench.text import counted, human_bytes, human_duration
 from workloads.history import ticks_of
 from workloads.history_file import TableHistory
@@ -24,10 +24,6 @@ from workloads.recorded import Content, RecordedCommit, RecordedFile
 from workloads.undo import without_compactions
 
 _PLAIN = re.compile(r"[\w .:/-]+")
-_NICE_MS = (
-    *(HOUR_MS // 60 * minutes for minutes in (5, 10, 30)),
-    *(HOUR_MS * hours for hours in (1, 2, 6, 12, 24, 48, 168, 720)),
-)
 _OWN_MAX = 200  # compactions whose times a scenario lists
 _LARGE = 0.1  # of the target size
 
@@ -157,10 +153,8 @@ def _line(text: str) -> str:
 def sweep_axis(planners: Iterable[str], grid: TimeGrid) -> str:
     """An axis of the first planner that suits the grid, from often to a few times in the whole history."""
     first, *_ = planners
-    low, high = grid.policy_intervals_ms[0], max(2 * grid.policy_intervals_ms[0], grid.duration_ms // 4)
-    high = max(
-        (nice for nice in _NICE_MS if low < nice <= high), default=high // grid.interval_ms * grid.interval_ms
-    )
+    low = grid.policy_intervals_ms[0]
+    high = max(2 * low, grid.policy_intervals_ms[-1])
     return f"strategies.{first}.every={duration_ms_text(low)}..{duration_ms_text(high)}*12"
 
 

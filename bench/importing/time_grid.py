@@ -3,24 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from statistics import median
 
 from workloads.history import ticks_of
 from workloads.history_file import TableHistory
 
-_SECOND_MS, _MINUTE_MS, HOUR_MS = 1_000, 60_000, 3_600_000
+_SECOND_MS, _MINUTE_MS, _HOUR_MS = 1_000, 60_000, 3_600_000
 _INTERVALS_MS = (
     *(_SECOND_MS * seconds for seconds in (1, 5, 10, 30)),
     *(_MINUTE_MS * minutes for minutes in (1, 2, 5, 10, 15, 30)),
-    *(HOUR_MS * hours for hours in (1, 2, 6, 12, 24)),
+    *(_HOUR_MS * hours for hours in (1, 2, 6, 12, 24)),
 )
 _TICKS_MAX = 100_000  # a simulation takes about a minute for so many
 _LONG_MS = 10 * _MINUTE_MS
 _LATE_TICKS_MAX = 2  # of 99 of 100 commits
 _PROBES = 100
 _POLICY_INTERVALS_MS = (
-    5 * _MINUTE_MS, 15 * _MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS,
-)  # fmt: skip
+    *(_MINUTE_MS * minutes for minutes in (5, 10, 20, 30)),
+    *(_HOUR_MS * hours for hours in (1, 2, 4, 6, 12, 24, 48, 168, 720)),
+)
+_COMMITS_BETWEEN = 1.8  # two compactions: about two, as gaps vary
+_COMPACTIONS_MIN = 5  # in the whole history
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +49,17 @@ class TimeGrid:
 
     @property
     def policy_intervals_ms(self) -> tuple[int, ...]:
-        """Up to three intervals for compactions: short, medium and long for so many commits."""
-        least_ms = 2 * max(self.interval_ms, self.gap_ms)
+        """Up to three intervals for compactions: short, medium and long for so many commits.
+
+        In the short one about two commits come, and in the history at least five of the long one. If it is
+        too short for that, there is one interval, of about two commits.
+        """
+        least_ms = max(2 * self.interval_ms, _COMMITS_BETWEEN * self.gap_ms)
         fitting = [
             interval_ms
             for interval_ms in _POLICY_INTERVALS_MS
-            if least_ms <= interval_ms <= self.duration_ms // 3
-        ] or [2 * self.interval_ms]
+            if least_ms <= interval_ms <= self.duration_ms // _COMPACTIONS_MIN
+        ] or [self.interval_ms * ceil(least_ms / self.interval_ms)]
         return tuple(dict.fromkeys((fitting[0], fitting[len(fitting) // 2], fitting[-1])))
 
 

@@ -43,7 +43,15 @@ def test_every_commit_has_its_tick_within_the_duration(times_ms):
     assert all(interval_ms >= 2 * grid.interval_ms for interval_ms in grid.policy_intervals_ms)
 
 
-def test_policies_run_at_intervals_that_suit_the_length_of_the_history():
-    assert time_grid(every(MINUTE_MS, 30 * 24 * 60)).policy_intervals_ms == (300_000, 21_600_000, 604_800_000)
-    assert time_grid(every(MINUTE_MS, 60)).policy_intervals_ms == (300_000, 900_000)
-    assert time_grid(every(MINUTE_MS, 5)).policy_intervals_ms == (120_000,)
+@pytest.mark.parametrize(
+    ("times_ms", "intervals"),
+    [
+        (every(MINUTE_MS, 30 * 24 * 60), (5, 120, 2_880)),
+        (every(MINUTE_MS, 60), (5, 10)),
+        (every(MINUTE_MS, 5), (2,)),  # too short for five compactions
+        (every(30 * MINUTE_MS, 30, jitter_ms=MINUTE_MS), (60, 120)),
+        (every(30 * MINUTE_MS, 5, jitter_ms=MINUTE_MS), (60,)),
+    ],
+)
+def test_policies_run_at_intervals_of_two_commits_to_a_fifth_of_the_history(times_ms, intervals):
+    assert time_grid(times_ms).policy_intervals_ms == tuple(MINUTE_MS * minutes for minutes in intervals)
