@@ -5,6 +5,7 @@
 
 import math
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 MISSING = "\N{EN DASH}"
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -47,6 +48,11 @@ def human_duration(duration_s: float) -> str:
     large_s, large, small_s, small, _ = next(u for u in _LONG_UNITS if round(duration_s / u[2]) < u[4])
     whole, rest = divmod(round(duration_s / small_s), large_s // small_s)
     return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"
+
+
+def utc_text(at_ms: int) -> str:
+    """A time in milliseconds since 1970 UTC, to the minute."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def human_count(count: float) -> str:

@@ -7,6 +7,7 @@ from bench.cli.arguments import readable_runs
 from bench.cli.output import print_remark, print_table
 from bench.cli.tables import Column
 from bench.errors import ScenarioError
+from bench.importing.time_grid import replay_grid
 from bench.results.arithmetic import ratio
 from bench.results.money import DAY_MS
 from bench.results.rows import Row
@@ -70,13 +71,12 @@ def _simulated(results: Path, strategy: str, groups: tuple[RunGroup, ...]) -> tu
 
 
 def _came(history: TableHistory) -> Iterator[tuple[str, float]]:
-    """By the time from the first commit of the stream to the last and one more interval; one has no rates."""
+    """By the time in which a simulation replays the history, as predictions are."""
     stream, own = history.stream, history.own_compactions(history.facts.until_ms)
-    intervals = max(1, len(stream) - 1)
-    days = (stream[-1].at_ms - stream[0].at_ms) * len(stream) / intervals / DAY_MS
+    days = replay_grid(history).duration_ms / DAY_MS
     added_bytes = sum(file.size_bytes for commit in stream for file in commit.added)
     live = history.live_after().values()
     amounts = (added_bytes, own.count if own else 0, own.added_bytes if own else 0)
-    yield from ((metric, amount / days) for metric, amount in zip(_A_DAY, amounts, strict=True) if days)
+    yield from ((metric, amount / days) for metric, amount in zip(_A_DAY, amounts, strict=True))
     yield "files_end", sum(file.is_data for file in live)
     yield "delete_files_end", sum(not file.is_data for file in live)

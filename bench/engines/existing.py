@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime
 from typing import Protocol
 
 from bench.engines.contract import CatalogSettings
+from bench.errors import ScenarioError
+from bench.text import utc_text
 from strategies.plan import Action
 from strategies.planner import Planner
 from strategies.preview import Preview
@@ -118,6 +120,18 @@ class TableAddress:
     properties: Mapping[str, str] = field(default_factory=dict)
     scenario_catalog: CatalogSettings | None = None
     branch: str | None = None
+
+
+def no_commits(newest_ms: int | None, path: str) -> ScenarioError:
+    """Of a table without commits (`newest_ms` None), or none as new as those that were to be imported."""
+    if newest_ms is None:
+        return ScenarioError("has no commits yet", code="empty", path=path)
+    return ScenarioError(
+        f"has no commit in this time: its newest is of {utc_text(newest_ms)} UTC; give a longer --since, or "
+        "leave it out",
+        code="empty",
+        path=path,
+    )
 
 
 @dataclass(frozen=True, slots=True)

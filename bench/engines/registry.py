@@ -1,5 +1,6 @@
 """The registered table formats, one line each."""
 
+from pathlib import Path
 from typing import Literal
 
 from bench.engines.delta.format import FORMAT as DELTA
@@ -33,8 +34,11 @@ def existing_tables(table_format: str | None, name: str, strategy: str = "") -> 
     """A format and its existing tables. Without a `table_format` it is deduced from the other arguments.
 
     A table in the folder `name` decides first, then the format in the name of the planner `strategy`, then
-    whether only one format has catalogs. Raises ScenarioError if the format is unknown or ambiguous.
+    whether only one format has catalogs. Raises ScenarioError if the format is unknown or ambiguous, or if
+    `name` is a path on this machine at which there is nothing.
     """
+    if "/" in name and "://" not in name and not Path(name).expanduser().exists():
+        raise ScenarioError("does not exist: check the path", code="not-a-table", path=name)
     chosen = _format_of(name, strategy) if table_format is None else table_format
     if chosen not in FORMATS:
         raise ScenarioError(

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from bench.engines.delta.description import Description, description_of
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit, live_actions
 from bench.engines.delta.state import LiveFile, live_files, tag_of
+from bench.engines.existing import no_commits
 from bench.errors import ScenarioError
 from bench.text import counted, human_bytes, named_once
 from strategies.delta.files import DeletionVector, DeltaDataFile
@@ -32,18 +33,10 @@ def read_history(log: DeltaLog, since_ms: int | None) -> TableHistory:
     """
     commits = list(log.from_start(with_history=True))
     times_ms = [commit.committed_ms or log.modified_ms(commit.version) for commit in commits]
-    wanted = (
-        place
-        for place, (commit, at_ms) in enumerate(zip(commits, times_ms, strict=True))
-        if not commit.is_checkpoint and (since_ms is None or at_ms >= since_ms)
-    )
-    first = next(wanted, None)
+    recorded_ms = {place: times_ms[place] for place, one in enumerate(commits) if not one.is_checkpoint}
+    first = next((n for n, at_ms in recorded_ms.items() if since_ms is None or at_ms >= since_ms), None)
     if first is None:
-        raise ScenarioError(
-            "records no commit in this time: give an earlier --since, or leave it out",
-            code="empty",
-            path=log.folder,
-        )
+        raise no_commits(max(recorded_ms.values(), default=None), log.folder)
     table = description_of(commits, log.folder)
     added = [[_files_of(action, table) for action in commit.added] for commit in commits]
     files = _Numbered(_rows_per_byte(file for made in added for file, *_ in made))

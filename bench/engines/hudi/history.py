@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bench.engines.existing import no_commits
 from bench.engines.hudi.existing_state import DEFAULT_MAX_FILE_BYTES, StateReading
 from bench.engines.hudi.history_hits import with_known_hits
 from bench.engines.hudi.packing import DEFAULT_ROW_BYTES
@@ -58,11 +59,9 @@ def read_history(
     first = max(gap, early)
     kept = tuple(commit for commit in commits[first:] if commit.added or commit.removed)
     if not kept:
-        problem = (
-            "has no commit in this time: leave out --since"
-            if early > gap
-            else "has no commit of which all files are known: import it again after some more commits"
-        )
+        if early > gap:
+            raise no_commits(commits[-1].at_ms, files.place)
+        problem = "has no commit of which all files are known: import it again after some more commits"
         raise ScenarioError(problem, code="empty", path=files.place)
     facts = HistoryFacts(
         format="hudi",

@@ -16,6 +16,7 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
 from bench.engines.contract import TAG_PROPERTY, Tag
+from bench.engines.existing import no_commits
 from bench.engines.iceberg.manifests import LiveFile, RecordedEntry, entries_of, key_column
 from bench.engines.iceberg.model.files import KINDS
 from bench.engines.iceberg.state import decoding, manifests_of, target_bytes_of
@@ -49,12 +50,8 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
     lineage = [s for s in _lineage(table, head) if s.sequence_number]  # without it, of format version 1
     snapshots = [s for s in lineage if since_ms is None or s.timestamp_ms >= since_ms]
     if not snapshots:
-        problem = (
-            "has no snapshot yet: import it after some commits"
-            if since_ms is None
-            else "has no snapshot in this time: leave out --since"
-        )
-        raise ScenarioError(problem, code="empty", path=table.metadata_location)
+        newest_ms = lineage[-1].timestamp_ms if lineage else None
+        raise no_commits(newest_ms, table.metadata_location)
     _check_times(snapshots, table)
     found = _found(table, snapshots)
     start, commits = _commits(snapshots, found)
