@@ -18,12 +18,12 @@ from bench.engines.registry import existing_tables
 from bench.errors import ScenarioError
 from bench.importing.answers import Answers
 from bench.importing.own_speed import OwnSpeed, own_speed
-from bench.importing.scenario import scenario_text, utc_text, with_notes
+from bench.importing.scenario import scenario_text, with_notes
 from bench.importing.time_grid import replay_grid
 from bench.scenario import file as scenario_file
 from bench.scenario.load import scenario_of
 from bench.secrets import Secrets
-from bench.text import counted, human_bytes, human_duration
+from bench.text import counted, human_bytes, human_duration, utc_text
 from strategies.quantities import parse_duration_ms
 from workloads.history_file import TableHistory, write_history
 from workloads.recorded import RecordedFile
@@ -97,7 +97,7 @@ def write_scenario(imported: Imported, target: Path, answers: Answers) -> None:
         document["workload"]["undo_compactions"] = False
         speed = own_speed(history, scenario_of(target, document))
     if speed is not None:
-        print_remark(_in_words(speed, answers.cores))
+        print_remark(f"note: {_in_words(speed, answers.cores)}")
     with writing(target):
         target.write_text(text(speed), encoding="utf-8")
 
@@ -154,7 +154,7 @@ def print_history(imported: Imported) -> None:
         }
     )
     for note in facts.notes:
-        print_remark(note)
+        print_remark(f"note: {note}")
 
 
 def _read(history: TableHistory) -> str:

@@ -1,13 +1,11 @@
 """Writes the stand-in of an imported table: a scenario of synthetic rows, and the rows of each commit."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from bench.cli.importing import Imported
 from bench.cli.writing import writing
 from bench.errors import ScenarioError
-from bench.importing.new_scenario import new_scenario_text
-from bench.importing.stand_in import stand_in, trace_text
+from bench.importing.stand_in import stand_in, stand_in_text, trace_text
 from bench.importing.time_grid import replay_grid
 from bench.scenario.load import load_scenario
 from bench.text import counted, human_bytes, human_count, human_ratio
@@ -33,40 +31,28 @@ def scale_of(text: str) -> float:
     return scale
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A stand-in that is not written yet; `summary` says in words what it has."""
+def write_stand_in(imported: Imported, target: Path, scale: float) -> str:
+    """Write the stand-in and its rows, and say in words what it has.
 
-    target: Path
-    text: str
-    trace: str
-    summary: str
-
-    def write(self) -> None:
-        """Raises ScenarioError."""
-        trace = trace_file_of(self.target)
-        with writing(trace, "--stand-in"):
-            trace.write_text(self.trace, encoding="utf-8")
-        with writing(self.target, "--stand-in"):
-            self.target.write_text(self.text, encoding="utf-8")
-        load_scenario(str(self.target))
-
-
-def described(imported: Imported, target: Path, scale: float) -> Described:
-    """Raises ScenarioError if the history does not tell enough."""
-    history = imported.history
-    made = stand_in(history, replay_grid(history), scale, imported.table_format)
-    text = new_scenario_text(made.stream, imported.imports, target, trace_file_of(target), imported.name)
+    Raises ScenarioError, also if the history does not tell enough.
+    """
+    history, trace = imported.history, trace_file_of(target)
+    made = stand_in(history, replay_grid(history), scale, imported.table_format, imported.name)
+    text = stand_in_text(made, history, imported.imports, imported.name, target, trace)
+    with writing(trace, "--stand-in"):
+        trace.write_text(trace_text(made), encoding="utf-8")
+    with writing(target, "--stand-in"):
+        target.write_text(text, encoding="utf-8")
+    load_scenario(str(target))
     small = ""
     if made.overhead > _OVERHEAD_MAX:
         small = (
             f" (footers make them {human_ratio(made.overhead)} larger than they would be at full scale, so "
             "amplifications differ by about as much: take a larger --scale)"
         )
-    return Described(
-        target, text, trace_text(made),
-        f"the stand-in has {counted(sum(map(bool, made.rows)), 'commit')} of "
+    return (
+        f"the stand-in has {counted(made.commits_count, 'commit')} of "
         f"{counted(made.files_count, 'file')} on average, of about {human_bytes(made.file_bytes)}{small}; "
         f"{human_count(sum(made.rows))} rows in all; a target of "
-        f"{human_bytes(made.stream.target_file_size_bytes)}",
-    )  # fmt: skip
+        f"{human_bytes(made.stream.target_file_size_bytes)}"
+    )

@@ -9,6 +9,7 @@ from bench.engines.existing import Importing
 from bench.engines.keys import bytes_text, duration_ms_text, value_text
 from bench.importing.scenario import policies, rendered, sweep_axis
 from bench.importing.time_grid import TimeGrid
+from bench.text import counted
 from strategies.state import MIB
 from workloads.recorded import HistoryFacts
 
@@ -48,15 +49,14 @@ class Stream:
     def is_upsert(self) -> bool:
         return self.insert_share < 1
 
+    @property
+    def changes_text(self) -> str:
+        """What a commit brings, in words."""
+        return f"{self.rows_per_commit:,} {'changed' if self.is_upsert else 'new'} rows"
 
-def new_scenario_text(
-    stream: Stream, imports: Importing, file: Path, trace: Path | None = None, stands_in_for: str = ""
-) -> str:
-    """A scenario file with the commits of the stream.
 
-    `trace` has the rows of each commit, and is next to `file`. `stands_in_for` names the table, if there is
-    one, whose stream it imitates.
-    """
+def new_scenario_text(stream: Stream, imports: Importing, file: Path) -> str:
+    """A scenario file with the commits of the stream."""
     grid = TimeGrid(stream.commit_interval_ms, stream.commits, 0)
     table_keys = stream.table_keys
     if table_keys is None:
@@ -64,15 +64,32 @@ def new_scenario_text(
     target_bytes = stream.target_file_size_bytes
     facts = HistoryFacts(stream.format, table_keys, 0, (), target_bytes, 0, grid.duration_ms)
     planners = imports.planners(facts, stream.is_upsert)
+    changes = f"{stream.changes_text} in {counted(stream.files_per_commit, 'file')} each"
+    return stream_text(
+        stream, grid, planners, imports, table_keys, file,
+        stand_in=None,
+        description=f"{stream.commits} commits of {changes}, one every {duration_ms_text(grid.interval_ms)}.",
+        real_duration=duration_ms_text(min(COMMITS, stream.commits) * grid.interval_ms),
+        sweep=sweep_axis(planners, grid),
+        own_times=[],
+    )  # fmt: skip
+
+
+def stream_text(
+    stream: Stream, grid: TimeGrid, planners: Mapping[str, str], imports: Importing, table_keys: TableKeys,
+    file: Path, **values: object,
+) -> str:  # fmt: skip
+    """A scenario file of synthetic rows; `values` are what else its template needs."""
+    mode = stream.upsert_mode if stream.is_upsert else None
     return rendered(
         "new_scenario.toml.j2",
-        default_columns=COLUMNS, day=imports.day_text(date(2026, 1, 1)),
-        stream=stream, file=file.name, trace=trace and trace.name, stands_in_for=stands_in_for,
+        default_columns=COLUMNS, day=imports.day_text(date(2026, 1, 1)), stream=stream, file=file.name,
         duration=duration_ms_text(grid.duration_ms),
-        real_duration=duration_ms_text(min(COMMITS, stream.commits) * grid.interval_ms),
         commit_interval=duration_ms_text(grid.interval_ms),
-        target_file_size=bytes_text(target_bytes),
+        target_file_size=bytes_text(stream.target_file_size_bytes),
         table_keys={name: value_text(value) for name, value in table_keys.items()},
-        sweep=sweep_axis(planners, grid),
+        writer=f'writer = {{ upsert_mode = "{mode}" }}\n' if mode else "",
         policies=list(policies(planners, grid)),
+        own_planner=next(iter(planners.values())),
+        **values,
     )  # fmt: skip

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import pairwise, zip_longest
 from pathlib import Path
 from statistics import median
@@ -17,7 +16,7 @@ from bench.engines.simulated.selection import partition_values
 from bench.importing.answers import Answers
 from bench.importing.own_speed import OwnSpeed
 from bench.importing.time_grid import TimeGrid, replay_grid
-from bench.text import counted, human_bytes, human_duration
+from bench.text import counted, human_bytes, human_duration, utc_text
 from workloads.history import ticks_of
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, RecordedCommit, RecordedFile
@@ -89,16 +88,16 @@ def scenario_text(
     commits = counted(len(stream), "commit")
     span = human_duration((facts.until_ms - facts.from_ms) / 1000)
     contents = {recorded.content for recorded in history.files}
-    planners = imports.planners(facts, contents != {Content.DATA})
+    planners = planners_for(history, imports)
     hit_share = facts.hit_share if answers.hit_share is None else answers.hit_share
     return rendered(
         "scenario.toml.j2",
-        table=_line(table), file=file.name, history=history_file.name,
+        table=one_line(table), file=file.name, results=file.stem, history=history_file.name,
         commits=commits,
         from_utc=utc_text(facts.from_ms), until_utc=utc_text(facts.until_ms),
         span=span,
-        notes=[*map(_line, facts.notes)],
-        description=value_text(f"The history of {_line(table)}: {commits} in {span}."),
+        notes=[*map(one_line, facts.notes)],
+        description=value_text(f"The history of {one_line(table)}: {commits} in {span}."),
         duration=duration_ms_text(grid.duration_ms),
         commit_interval=duration_ms_text(grid.interval_ms),
         late=human_duration(grid.late_max_ms / 1000),
@@ -108,7 +107,7 @@ def scenario_text(
         target_file_size=bytes_text(answers.target_bytes or facts.target_file_size_bytes),
         has_equality_deletes=Content.EQUALITY in contents,
         hit_share=None if hit_share is None else round(hit_share, 4),
-        partition_columns=_line(", ".join(facts.partition_columns)),
+        partition_columns=one_line(", ".join(facts.partition_columns)),
         example_condition=example_condition(history),
         answers=answers,
         speed=speed,
@@ -116,10 +115,17 @@ def scenario_text(
         modelled_wall=speed and human_duration(speed.modelled_s),
         sweep=sweep_axis(planners, grid),
         own_interval=_own_interval(history),
-        own_times=_own_times(history, grid),
+        own_times=own_times(history, grid),
+        stand_in=None,
+        writer="",
         own_planner=next(iter(planners.values())),
         policies=list(policies(planners, grid)),
     )  # fmt: skip
+
+
+def planners_for(history: TableHistory, imports: Importing) -> Mapping[str, str]:
+    """The planners that the table's policies start from."""
+    return imports.planners(history.facts, not all(recorded.is_data for recorded in history.files))
 
 
 def rendered(template: str, **values: object) -> str:
@@ -128,10 +134,6 @@ def rendered(template: str, **values: object) -> str:
         lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,  # noqa: S701  TOML, not HTML
     )  # fmt: skip
     return environment.get_template(template).render(**values)
-
-
-def utc_text(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def example_condition(history: TableHistory) -> str:
@@ -145,7 +147,7 @@ def example_condition(history: TableHistory) -> str:
     return f"{columns[-1]} = '{last}'" if is_plain else ""
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
     """Text of the table on one line of a comment."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
@@ -158,7 +160,7 @@ def sweep_axis(planners: Iterable[str], grid: TimeGrid) -> str:
     return f"strategies.{first}.every={duration_ms_text(low)}..{duration_ms_text(high)}*12"
 
 
-def _own_times(history: TableHistory, grid: TimeGrid) -> list[str]:
+def own_times(history: TableHistory, grid: TimeGrid) -> list[str]:
     """When the table's own compactions ran, in scenario time: at the tick of the commit before each of them.
 
     Empty if there are too many to list.

@@ -1,14 +1,19 @@
 """A stream of synthetic rows with about the files of an imported table, so that policies can run for real."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean, median
 
+from bench.engines.existing import Importing
 from bench.engines.format import Format, SizeModel
+from bench.engines.keys import duration_ms_text
 from bench.errors import ScenarioError
-from bench.importing.new_scenario import Stream
+from bench.importing.new_scenario import Stream, stream_text
 from bench.importing.row_count import rows_of_file
-from bench.importing.time_grid import TimeGrid
+from bench.importing.scenario import one_line, own_times, planners_for
+from bench.importing.time_grid import TimeGrid, replay_grid
+from bench.text import counted, human_duration
 from workloads.history import change_of, nearest_width, ticks_of
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, RecordedChange, RecordedCommit, RecordedFile
@@ -33,9 +38,15 @@ class StandIn:
     file_bytes: int
     overhead: float
 
+    @property
+    def commits_count(self) -> int:
+        return sum(map(bool, self.rows))
 
-def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: Format) -> StandIn:
-    """A stand-in for a table, with `scale` times its bytes in as many files.
+
+def stand_in(
+    history: TableHistory, grid: TimeGrid, scale: float, table_format: Format, table: str
+) -> StandIn:
+    """A stand-in for `table`, with `scale` times its bytes in as many files.
 
     Rows follow from bytes, because the orders table of the nearest width has rows of another size. Raises
     ScenarioError if the history does not tell which rows the stream added and changed.
@@ -48,7 +59,7 @@ def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: 
     rows = {file.id: file.rows for file in history.files if file.is_data}
     changes = [change_of(commit, facts.hit_share or 0.0, rows) for commit in stream]
     written = [[file for file in change.added if file.is_data] for change in changes]
-    _check(history, changes, written)
+    _check(history, changes, written, table)
     files_count = max(1, round(fmean(len(files) for files in written if files)))
     sized = [_rows_in(size_of, files, scale) for files in written]
     inserts = _insert_share(changes, written)
@@ -98,23 +109,31 @@ def _loaded(history: TableHistory) -> tuple[Sequence[RecordedFile], Sequence[Rec
 
 
 def _check(
-    history: TableHistory, changes: Sequence[RecordedChange], written: Sequence[Sequence[RecordedFile]]
+    history: TableHistory,
+    changes: Sequence[RecordedChange],
+    written: Sequence[Sequence[RecordedFile]],
+    table: str,
 ) -> None:
     added = sum(file.rows for files in written for file in files)
     removed = [(sum(file.rows for file in change.removed), any(change.added)) for change in changes]
     rewritten = sum(rows for rows, is_replaced in removed if is_replaced)
     dropped = sum(rows for rows, is_replaced in removed if not is_replaced)
-    problem = None
+    reason = None
     if any(file.group is not None for file in history.files):
-        problem = "file groups of Hudi cannot be imitated: which rows go where follows from its index"
+        reason = "which rows go to which of Hudi's file groups follows from its index"
     elif not added:
-        problem = "no commit adds data files, so there is no stream to imitate"
+        reason = "no commit adds data files, so there is no stream to imitate"
     elif rewritten > _REWRITES_MAX * added:
-        problem = "its commits copy files to change rows, and do not record how many rows they changed"
+        reason = "its commits copy files to change rows, and do not record how many rows they changed"
     elif dropped > _REWRITES_MAX * added:
-        problem = "cannot imitate commits that remove whole files, as retention does: leave it out"
-    if problem is not None:
-        raise ScenarioError(problem, code="unsupported", path="--stand-in")
+        reason = "its commits remove whole files, as retention does"
+    if reason is not None:
+        raise ScenarioError(
+            f"{table} cannot be imitated: {reason}; to measure policies on a stream that is like its own, "
+            "describe that to `compactbench init`",
+            code="unsupported",
+            path="--stand-in",
+        )
 
 
 def _rows_in(size_of: SizeModel, files: Sequence[RecordedFile], scale: float) -> int:
@@ -145,6 +164,27 @@ def _partitions(history: TableHistory, written: Sequence[Sequence[RecordedFile]]
         return "none", 1
     count = round(median(len({file.partition for file in files}) for files in written if files))
     return ("day", 1) if count <= _FEW_PARTITIONS else ("bucket", count)
+
+
+def stand_in_text(
+    one: StandIn, history: TableHistory, imports: Importing, table: str, file: Path, trace: Path
+) -> str:
+    """A scenario file with the policies and the probes' cadence of the table's own scenario, on its stand-in.
+
+    `trace` has the rows of each commit, and is next to `file`.
+    """
+    stream, grid = one.stream, replay_grid(history)
+    facts = replace(history.facts, target_file_size_bytes=stream.target_file_size_bytes)
+    commits, files = counted(one.commits_count, "commit"), counted(one.files_count, "file")
+    span = human_duration(grid.duration_ms / 1000)
+    planners = planners_for(replace(history, facts=facts), imports)
+    return stream_text(
+        stream, grid, planners, imports, facts.table_keys, file,
+        stand_in=one_line(table), trace=trace.name, commits=commits,
+        description=f"{commits} of {stream.changes_text} (median) in about {files} each, in {span}.",
+        probe_every=duration_ms_text(grid.probe_every_ms),
+        own_times=own_times(history, grid),
+    )  # fmt: skip
 
 
 def trace_text(one: StandIn) -> str:

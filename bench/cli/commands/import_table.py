@@ -24,7 +24,7 @@ from bench.cli.importing import (
 )
 from bench.cli.output import print_line, print_remark
 from bench.cli.predicted import check_predicted, print_predicted
-from bench.cli.standing_in import described, scale_of, trace_file_of
+from bench.cli.standing_in import scale_of, trace_file_of, write_stand_in
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
 
@@ -117,10 +117,8 @@ def import_table(
     print_history(imported)
     if predicted is not None and strategy is not None:
         print_predicted(predicted, strategy, imported.history)
-    imitated = None if stand_in is None else described(imported, stand_in, share)
     write_scenario(imported, target, Answers(cores=cores))
-    if imitated is not None:
-        imitated.write()
-        print_remark(imitated.summary)
-        print_line(f"written: {stand_in} and its rows; next: compactbench run {stand_in}")
     print_line(f"written: {target} and {history_file_of(target)}; next: compactbench run {target} --simulate")
+    if stand_in is not None:
+        print_remark(f"note: {write_stand_in(imported, stand_in, share)}")
+        print_line(f"written: {stand_in} and {trace_file_of(stand_in)}; next: compactbench run {stand_in}")

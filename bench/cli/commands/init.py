@@ -95,9 +95,8 @@ def init(
         imported = read_history(source, since)
         print_history(imported)
         answers = _asked_answers(imported.history)
-        limit = _asked_limit()
-        if limit or (answers.core_hour and answers.queries_per_hour):
-            then = f"; then: compactbench recommend results/{target.stem}{limit}"
+        if answers.subject_to or (answers.core_hour and answers.queries_per_hour):
+            then = f"; then: compactbench recommend results/{target.stem}{answers.subject_to}"
         write_scenario(imported, target, answers)
     load_scenario(str(target))
     print_line(f"written: {target}; next: compactbench run {target} --simulate{then}")
@@ -156,11 +155,9 @@ def _asked_answers(history: TableHistory) -> Answers:
     core_hour = ask("Price of a core for an hour, or 0", "0", number(_AMOUNT_MAX))
     queries = ask("Queries per hour, or 0 if you do not know", "0", number(_AMOUNT_MAX))
     reads_partition = reads == "partition"
-    return Answers(cores, core_hour or None, queries or None, hit_share, target_bytes, reads_partition)
-
-
-def _asked_limit() -> str:
-    """The option of `recommend` that says what the user wants of a policy."""
     question = "Longest mean query that readers accept, such as 2s, or none"
     limit_ms = ask(question, "none", lambda text: None if text == "none" else parse_duration_ms(text))
-    return "" if limit_ms is None else f" --subject-to 'query_mean_s<={limit_ms / 1000:g}s'"
+    limit_s = None if limit_ms is None else limit_ms / 1000
+    return Answers(
+        cores, core_hour or None, queries or None, hit_share, target_bytes, reads_partition, limit_s
+    )

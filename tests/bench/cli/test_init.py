@@ -85,6 +85,10 @@ def test_of_a_table_it_asks_what_its_metadata_do_not_tell(init, compactbench, tm
     assert "history of visits" in printed.out
     assert "'fast' is not a duration" in printed.err
     assert "then: compactbench recommend results/own --subject-to 'query_mean_s<=0.5s'" in printed.out
+    commands = (tmp_path / "own.toml").read_text()
+    assert "recommend results/own --subject-to 'query_mean_s<=0.5s'" in commands
+    assert "recommend results/sweep --subject-to 'query_mean_s<=0.5s'" in commands
+    assert "LIMIT" not in commands
     scenario = load_scenario("own.toml")
     assert scenario.resources.compactor.cores == 8
     assert (scenario.prices.core_hour, scenario.prices.queries_per_hour) == (0.05, 120)

@@ -12,7 +12,7 @@ KIB = 2**10
 
 
 def made(recorded, scale=1.0, table_format=ICEBERG):
-    return stand_in(recorded, GRID, scale, table_format)
+    return stand_in(recorded, GRID, scale, table_format, "orders")
 
 
 def appends():
@@ -77,7 +77,7 @@ def test_partitions_of_a_commit_are_days_or_buckets(partitions, partitioning, bu
 @pytest.mark.parametrize(
     ("recorded", "problem"),
     [
-        (history(commit(1, [data(1, group=1)]), table_format="hudi"), "file groups of Hudi"),
+        (history(commit(1, [data(1, group=1)]), table_format="hudi"), "Hudi's file groups"),
         (history(commit(1, [positions(1, 0, 5)]), start=[data(0)]), "no commit adds data files"),
         (history(commit(1, [data(1)], [data(0)]), start=[data(0)]), "copy files to change rows"),
         (history(commit(1, [data(1)]), commit(2, [], [data(0)]), start=[data(0)]), "remove whole files"),
