@@ -672,13 +672,17 @@ def test_plan_refuses_a_folder_that_is_no_table(error, tmp_path):
     assert error(tmp_path, *REWRITE)[1] == "not-a-table"
 
 
-@pytest.mark.parametrize(
-    "content", [None, b"{", b"[]", b'{"format-version": 2}', b'{"format-version": 9}', b"\xff\x00"]
-)
-def test_plan_refuses_missing_and_damaged_table_metadata(error, tmp_path, content):
+def test_plan_refuses_a_path_at_which_there_is_nothing(error, tmp_path):
     file = tmp_path / "v1.metadata.json"
-    if content is not None:
-        file.write_bytes(content)
+    assert error(file, *REWRITE)[0].startswith(f"{file}: does not exist")
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b"[]", b'{"format-version": 2}', b'{"format-version": 9}', b"\xff\x00"]
+)
+def test_plan_refuses_damaged_table_metadata(error, tmp_path, content):
+    file = tmp_path / "v1.metadata.json"
+    file.write_bytes(content)
     assert error(file, *REWRITE)[0].startswith(f"{file}: cannot be read: ")
 
 
