@@ -125,7 +125,7 @@ class TableAddress:
 def no_commits(newest_ms: int | None, path: str) -> ScenarioError:
     """Of a table without commits (`newest_ms` None), or none as new as those that were to be imported."""
     if newest_ms is None:
-        return ScenarioError("has no commits yet", code="empty", path=path)
+        return ScenarioError("has no commits yet: import it after some", code="empty", path=path)
     return ScenarioError(
         f"has no commit in this time: its newest is of {utc_text(newest_ms)} UTC; give a longer --since, or "
         "leave it out",
