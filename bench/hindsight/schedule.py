@@ -7,9 +7,9 @@ cheapest one up to an earlier tick.
 With fewer moments than ticks, a *block* is the ticks after one moment up to the next. Then there are two
 answers: the cheapest schedule that compacts at ends of blocks, and a bound that no schedule undercuts. For a
 block with one or more compactions, the bound assumes that commits and queries cost as little in it as on a
-table that is compacted after each commit, that it has one compaction, as cheap as the first possible one, and
-that the next block begins with a table that is just compacted. It needs costs that do not fall while the
-table is not compacted. If each tick is a moment, both answers are the same.
+table that is compacted after each commit, that it has one compaction, as cheap as an evaluation at its first
+tick even if that finds nothing, and that the next block begins with a table that is just compacted. It needs
+costs that do not fall while the table is not compacted. If each tick is a moment, both answers are the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -68,6 +68,18 @@ def cheapest(
     return Schedule(ticks, cpu_s, _least(segments, blocks, rest, queries)[1])
 
 
+def parts_cpu_s(segments: Sequence[Segment], ticks: Sequence[int], queries: np.ndarray) -> float:
+    """What a schedule costs by its parts, in CPU seconds."""
+    by_start = {one.start: one for one in segments}
+    total_s = 0.0
+    for start, end in zip((0, *ticks), (*ticks, len(queries)), strict=True):
+        one = by_start[start]
+        total_s += float(one.commit_cpu_s[start + 1 : end + 1].sum())
+        total_s += float(one.evaluation_cpu_s[end : end + 1].sum())  # none at the end of the stream
+        total_s += float(queries[start:end] @ one.query_cpu_s[start:end])
+    return total_s
+
+
 def _least(
     segments: Sequence[Segment],
     blocks: Sequence[_Block],
@@ -87,9 +99,9 @@ def _least(
         of_queries = np.cumsum(asked_s) - asked_s[start]
         whole.append((cpu_s + float(of_commits[-1] + of_queries[-1]), ticks))
         for first, last in blocks:
-            price_s = one.compaction_cpu_s[first : last + 1].min() if first > start else np.inf
-            if last in by_start and np.isfinite(price_s):
-                until_s = float(of_commits[first] + of_queries[first - 1] + price_s)
+            is_possible = last in by_start and (first < last or one.compacts[last])
+            if first > start and is_possible:
+                until_s = float(of_commits[first] + of_queries[first - 1] + one.evaluation_cpu_s[first])
                 made = (cpu_s + until_s + rest((first, last)), (*ticks, last))
                 best[last] = min(best.get(last, made), made)
     cpu_s, ticks = min(whole)

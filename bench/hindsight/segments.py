@@ -6,7 +6,6 @@ the same table, whatever earlier compactions did. It holds for planners that rew
 all deletes. Whether it held shows when the schedule that was found is simulated.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,14 +31,15 @@ class Segment:
     """CPU seconds by tick, from a compaction at tick `start` on; 0 is the table that never was compacted.
 
     Arrays have an item for each tick of the stream from 0 on: the commit of a tick, one primary query at its
-    end, and a compaction after its commit, which is infinite if nothing would be compacted or if its price
-    was not asked for. Items before `start` are 0.
+    end, and an evaluation after its commit, which is 0 without a plan or if its price was not asked for.
+    `compacts` is whether that evaluation compacts anything. Items before `start` are 0.
     """
 
     start: int
     commit_cpu_s: np.ndarray
     query_cpu_s: np.ndarray
-    compaction_cpu_s: np.ndarray
+    evaluation_cpu_s: np.ndarray
+    compacts: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def segments(
 ) -> Iterator[Segment | None]:
     """The segments that start at 0 and at each of the ticks `moments`, by the planner of the first rule.
 
-    Compactions have prices at each of these ticks and, of the ticks between two of them, at the first one
-    that has something to compact. None if nothing is compacted at a start. Raises NotModelledError.
+    Evaluations have prices at each of these ticks and at the next one. None if nothing is compacted at a
+    start. Raises NotModelledError.
     """
     return (_segment(scenario, spec, coefficients, moments, start) for start in (0, *moments))
 
@@ -79,8 +79,8 @@ def _segment(
     scenario: Scenario, spec: StrategySpec, coefficients: Path | None, moments: Sequence[int], start: int
 ) -> Segment | None:
     count = scenario.commits_count + 1
-    made = Segment(start, np.zeros(count), np.zeros(count), np.full(count, np.inf))
-    is_block_priced, priced = False, frozenset(moments)
+    made = Segment(start, np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, bool))
+    priced = {1, *moments, *(tick + 1 for tick in moments)}
     for engine, batch, outcome in committed(scenario, spec, coefficients):
         tick, at_ms = batch.spec.index, batch.spec.at_ms
         if tick < start:
@@ -90,12 +90,9 @@ def _segment(
         if tick == start and start > 0:
             if not _compact(engine, spec, at_ms):
                 return None
-        elif tick > 0 and (tick in priced or not is_block_priced):
-            made.compaction_cpu_s[tick] = _price_s(engine, spec, at_ms)
-            is_block_priced = np.isfinite(made.compaction_cpu_s[tick])
+        elif tick in priced:
+            made.evaluation_cpu_s[tick], made.compacts[tick] = _evaluation(engine, spec, at_ms)
         made.query_cpu_s[tick] = _query_s(engine, scenario)
-        if tick in priced:
-            is_block_priced = False
     return made
 
 
@@ -115,15 +112,15 @@ def _compact(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> bo
     return engine.complete(ticket, at_ms).status == "ok"
 
 
-def _price_s(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> float:
-    """The CPU of a compaction; infinite if nothing would be compacted."""
+def _evaluation(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> tuple[float, bool]:
+    """The CPU of what the planner would do now, and whether that compacts anything."""
     plan = _plan(engine, spec, at_ms)
     if plan is None:
-        return math.inf
-    cost = engine.price(plan, at_ms, spec.strategy.rules[0].executor)
-    if cost is None:
+        return 0.0, False
+    priced = engine.price(plan, at_ms, spec.strategy.rules[0].executor)
+    if priced is None:
         raise NotModelledError("its plans are not modelled before they are executed")
-    return cost.cpu_s
+    return priced.cost.cpu_s, not priced.finds_nothing
 
 
 def _query_s(engine: SimulatedEngine[Any], scenario: Scenario) -> float:

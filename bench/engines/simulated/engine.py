@@ -6,7 +6,7 @@ commit follow from the workload's shape, and the format's model determines how t
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from bench.engines.contract import (
     Version,
     total_maintenance,
 )
-from bench.engines.rewrite_work import rewrite_work
+from bench.engines.rewrite_work import finds_nothing, rewrite_work
 from bench.engines.simulated.beyond_fit import BeyondFitNotes
 from bench.engines.simulated.costs import Coefficients, StepSeconds
 from bench.engines.simulated.model import ConflictError, FormatModel, LostCommit, Prepared
@@ -62,6 +62,14 @@ from strategies.state import TableState
 from workloads.commit import CommitSpec
 
 _LATEST_SCANS = 32  # the last scans whose seconds are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """What a plan would cost now, and whether it would change nothing."""
+
+    cost: Cost
+    finds_nothing: bool
 
 
 class SimulatedEngine(Generic[Prepared]):
@@ -198,7 +206,8 @@ class SimulatedEngine(Generic[Prepared]):
             self._price_staged(ticket, staged)
         expected: Cost | None = staged.cost
         if self._has_real_clock and not staged.is_priced:
-            expected = self.price(plan, at_ms, executor)
+            priced = self.price(plan, at_ms, executor)
+            expected = None if priced is None else priced.cost
         staging_s = staged.cost.wall_s if self.model.stages_files else 0.0
         return replace(ticket, staging_s=staging_s, expected=expected or NO_COST)
 
@@ -208,14 +217,16 @@ class SimulatedEngine(Generic[Prepared]):
         step = plan_step(ticket.plan, work, previews, self._live_count, ticket.executor)
         staged.cost, staged.is_priced = self._charge(step, self._cores.compactor), True
 
-    def price(self, plan: Plan, at_ms: int, executor: str | None = None) -> Cost | None:
-        """What it would cost an executor to execute a plan now; None if a preview of it is not known."""
+    def price(self, plan: Plan, at_ms: int, executor: str | None = None) -> Priced | None:
+        """What an executor would take to execute a plan now; None if a preview of it is not known."""
         state = self.state(at_ms)
         previews = [try_preview(action, state, self.planning.preview) for action in plan.actions]
         if any(isinstance(preview, NoPreview) for preview in previews) or self._is_metadata_only(plan):
             return None
-        step = plan_step(plan, rewrite_work(previews), previews, self._live_count, executor)
-        return self._modelled(step, self._cores.compactor).on_cores(self._core_speed)
+        work = rewrite_work(previews)
+        step = plan_step(plan, work, previews, self._live_count, executor)
+        cost = self._modelled(step, self._cores.compactor).on_cores(self._core_speed)
+        return Priced(cost, finds_nothing(plan, work))
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)

@@ -273,7 +273,8 @@ def test_dropping_deletes_is_priced_as_a_rewrite_and_a_command_that_finds_nothin
     for compaction, status, cpu_s in ((finding_nothing, "noop", 2.0), (dropping, "ok", 7.0)):
         priced = engine.price(compaction, 360_000)
         outcome = execute(engine, compaction, 360_000)
-        assert (outcome.status, outcome.cost.cpu_s, priced.cpu_s) == (status, cpu_s, cpu_s)
+        assert (outcome.status, outcome.cost.cpu_s, priced.cost.cpu_s) == (status, cpu_s, cpu_s)
+        assert priced.finds_nothing == (status == "noop")
 
 
 def test_a_file_is_rewritten_once_enough_delete_files_apply_to_it():
