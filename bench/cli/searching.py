@@ -15,8 +15,10 @@ from bench.errors import ScenarioError
 from bench.hindsight.search import (
     SCHEDULES_OF,
     Candidate,
+    Key,
     Searched,
     candidates,
+    cpu_s_of,
     floor_cpu_s,
     moments_of,
     planner_of,
@@ -25,6 +27,8 @@ from bench.hindsight.search import (
     with_schedules,
 )
 from bench.results.best_schedules import LABEL, BestSchedule, BestSchedules
+from bench.results.folders import RunResult
+from bench.results.records import CompactionRecord
 from bench.runs.suite.cases import plan_runs
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import content_hash, planner_text
@@ -77,9 +81,11 @@ def rates_of(scenario: Scenario) -> tuple[float, ...]:
 
 
 def best_schedules(scenario: Scenario, asked: Search, *, quiet: bool) -> BestSchedules:
-    """Raises the error of `bench.hindsight.search.search` if it can search no planner.
+    """The cheapest of all schedules that were found, at each rate.
 
-    Otherwise says which ones it cannot search.
+    A schedule that was found for one rate may be the best at another where the sums of parts are not exact.
+    Raises the error of `bench.hindsight.search.search` if it can search no planner; otherwise says which
+    ones it cannot search.
     """
     specs = searched_specs(scenario, asked.labels)
     moments = moments_of(scenario.commits_count, asked.most)
@@ -91,15 +97,21 @@ def best_schedules(scenario: Scenario, asked: Search, *, quiet: bool) -> BestSch
         print_remark(f"no schedules of {problem}")
     planners = {planner_of(one.spec) for one in made}
     own = tuple(spec.label for spec in scenario.strategies if planner_of(spec) in planners)
+    by_rate = [candidates(scenario, made, moments, rate) for rate in asked.rates]
+    tried = list({one.key: one for some in by_rate for one in some}.values())
+    runs = _simulated(scenario, tried, asked.coefficients)
     found = []
-    for rate in asked.rates:
-        tried = candidates(scenario, made, moments, rate)
-        one = _cheapest_simulated(scenario, tried, asked.coefficients)
-        (rule,) = one.spec.strategy.rules
+    for rate, (first, *_) in zip(asked.rates, by_rate, strict=True):
+        parts_s = {one.key: cpu_s_of(one, scenario, made, rate) for one in tried}
+        simulated_s = {key: cpu_with_queries_s(run, rate) for key, run in runs.items()}
+        cpu_s = parts_s | {key: own_s for key, own_s in simulated_s.items() if own_s is not None}
+        best = min(tried, key=lambda one: cpu_s[one.key])
+        ticks = _compacted_at(runs[best.key]) if best.key in runs else ()
+        (rule,) = best.spec.strategy.rules
         found.append(
             BestSchedule(
-                rate, one.spec.label, planner_text(rule.planner, rule.executor), one.schedule.ticks,
-                one.schedule.cpu_s, one.bound_cpu_s, floor_cpu_s(scenario, made, rate), own,
+                rate, best.spec.label, planner_text(rule.planner, rule.executor), ticks,
+                parts_s[best.key], first.bound_cpu_s, floor_cpu_s(scenario, made, rate), own,
             )
         )  # fmt: skip
     return BestSchedules(asked.identity(scenario), scenario.hash, tuple(found))
@@ -124,22 +136,21 @@ def _searched(
     return made, problems
 
 
-def _cheapest_simulated(
+def _simulated(
     scenario: Scenario, tried: Sequence[Candidate], coefficients: Path | None
-) -> Candidate:
-    """The candidate of one rate that costs least when it is simulated."""
-    if len(tried) == 1:
-        return tried[0]
-    by_label = {f"{LABEL}{one.stride}": one for one in tried}
+) -> dict[Key, RunResult]:
+    """The runs of the candidates that compact."""
+    by_label = {f"{LABEL}{place}": one for place, one in enumerate(tried) if one.schedule.ticks}
+    if not by_label:
+        return {}
     made = with_schedules(
         scenario, {label: (one.spec.label, one.schedule.ticks) for label, one in by_label.items()}
     )
-    labels = [spec.label for spec in made.strategies if spec.label in by_label]
-    cpu_s = {
-        run.manifest.strategy: cost_s
-        for run in simulated_aside(plan_runs([made], labels, None, (), mode="simulated"), coefficients)
-        if (cost_s := cpu_with_queries_s(run, tried[0].queries_per_h)) is not None
-    }
-    # One that never compacts has no run of its own.
-    label = min(by_label, key=lambda label: cpu_s.get(label, by_label[label].schedule.cpu_s))
-    return by_label[label]
+    runs = simulated_aside(plan_runs([made], [*by_label], None, (), mode="simulated"), coefficients)
+    return {by_label[run.manifest.strategy].key: run for run in runs}
+
+
+def _compacted_at(run: RunResult) -> tuple[int, ...]:
+    """The ticks at which a schedule found something to compact."""
+    at_ms = run.of(CompactionRecord).having(status="ok", is_inline=False).column("at_ms")
+    return tuple(int(one) // run.manifest.commit_interval_ms for one in at_ms)

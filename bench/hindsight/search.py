@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.engines.keys import duration_ms_text
 from bench.errors import ScenarioError
-from bench.hindsight.schedule import Schedule, cheapest, lowest
+from bench.hindsight.schedule import Schedule, cheapest, lowest, parts_cpu_s
 from bench.hindsight.segments import Floor, NotModelledError, Segment, floor_of, segments
 from bench.names import known_text
 from bench.results.best_schedules import LABEL
@@ -23,6 +23,7 @@ from bench.secrets import Secrets
 from strategies.planner import traits_of
 
 SCHEDULES_OF = "--schedules-of"
+Key = tuple[str, tuple[int, ...]]  # of a schedule: the strategy whose planner it runs, and its ticks
 _HOUR_MS = 3_600_000
 _STRIDES = (1, 2, 4, 8)  # of moments
 # What a search leaves out of a scenario: with it, a cost would depend on more than the last compaction.
@@ -43,15 +44,17 @@ class Searched:
 class Candidate:
     """A schedule that may be the cheapest at a rate of queries, and the strategy whose planner it runs.
 
-    The rate is the mean over the stream; queries arrive as in the scenario. It compacts at some of every
-    `stride`-th moment. No schedule of any planner costs less than `bound_cpu_s`.
+    No schedule of any planner costs less than `bound_cpu_s` at that rate.
     """
 
-    queries_per_h: float
     spec: StrategySpec
     schedule: Schedule
     bound_cpu_s: float
-    stride: int = 1
+
+    @property
+    def key(self) -> Key:
+        """Equal for candidates of any rate that do the same."""
+        return self.spec.label, self.schedule.ticks
 
 
 def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> tuple[Scenario, list[str]]:
@@ -143,11 +146,12 @@ def candidates(
 ) -> list[Candidate]:
     """The cheapest schedule of all planners, and the cheapest ones that compact at fewer moments.
 
-    The first is the best, if a compaction leaves the same table whatever came before it. Otherwise one of the
-    others may be.
+    The rate is the mean over the stream; queries arrive as in the scenario. The first is the best, if a
+    compaction leaves the same table whatever came before it. Otherwise one of the others may be, or one that
+    was found for another rate.
     """
     queries = _queries(scenario, queries_per_h)
-    made: dict[tuple[str, tuple[int, ...]], Candidate] = {}
+    made: list[Candidate] = []
     bound_cpu_s = math.inf
     for stride in _STRIDES:
         fewer = moments[::-1][::stride][::-1]
@@ -155,9 +159,14 @@ def candidates(
         schedule, spec = min(found, key=lambda one: one[0].cpu_s)
         if stride == 1:
             bound_cpu_s = min(one.bound_cpu_s for one, _ in found)
-        one = Candidate(queries_per_h, spec, schedule, bound_cpu_s, stride)
-        made.setdefault((spec.label, schedule.ticks), one)
-    return [*made.values()]
+        made.append(Candidate(spec, schedule, bound_cpu_s))
+    return made
+
+
+def cpu_s_of(one: Candidate, scenario: Scenario, searched: Sequence[Searched], queries_per_h: float) -> float:
+    """What a candidate of any rate costs at this one, by the parts of its schedule."""
+    (own,) = (of_planner for of_planner in searched if of_planner.spec is one.spec)
+    return parts_cpu_s(own.segments, one.schedule.ticks, _queries(scenario, queries_per_h))
 
 
 def _queries(scenario: Scenario, queries_per_h: float) -> np.ndarray:
