@@ -43,6 +43,10 @@ def regret_sentences(
     *, has_checkpoints: bool, has_query_rates: bool,
 ) -> Iterator[str]:  # fmt: skip
     yield EXTRA_CPU_RATIOS
+    yield (
+        'All costs are those of a job that has run for days (jvm = "warm"): do not compare them with runs of '
+        "the scenario that have another jvm."
+    )
     if has_query_rates:
         yield "Rates are means over the stream: queries arrive as queries.arrival of the scenario says."
     for one in every:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bench.results.best_schedules import LABEL as HINDSIGHT
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, Manifest
 from bench.results.rows import (
@@ -77,9 +78,14 @@ class RunGroup:
         )
 
     @property
+    def attainable(self) -> tuple[Row, ...]:
+        """The rows without best schedules in hindsight, which nobody can choose in advance."""
+        return tuple(row for row in self.rows if not row.strategy.startswith(HINDSIGHT))
+
+    @property
     def choices(self) -> tuple[Row, ...]:
         """The rows that a policy is chosen from: of the scenario as it is, or else of the first variant."""
-        return tuple(row for row in self.rows if row.variant == self.rows[0].variant)
+        return tuple(row for row in self.attainable if row.variant == self.rows[0].variant)
 
     @cached_property
     def parts(self) -> tuple["RunGroup", ...]:

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from bench.results.best_schedules import LABEL as HINDSIGHT
 from bench.results.metrics import LATENCY
 from bench.results.rows import Row
 from reports.data.group import RunGroup
@@ -40,14 +39,12 @@ class Point:
 def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]:
     """The group's `choices` that have both figures and a cost that may be compared, in their order.
 
-    Without best schedules in hindsight, which nobody can choose in advance. The cost is the group's own
-    unless `cost_metric` names another.
+    The cost is the group's own unless `cost_metric` names another.
     """
     figures = (
         (row, row.values[cost_metric or group.cost_metric], row.values[LATENCY])
         for row in group.choices
-        if not row.strategy.startswith(HINDSIGHT)
-        and unmodelled(group, row.strategy, cost_metric or group.cost_metric, LATENCY) is None
+        if unmodelled(group, row.strategy, cost_metric or group.cost_metric, LATENCY) is None
     )
     return tuple(
         Point(

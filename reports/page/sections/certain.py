@@ -25,7 +25,7 @@ def certain(group: RunGroup) -> tuple[Sentence, ...]:
 def _rewritten(group: RunGroup) -> Sentence | None:
     """Compactions and bytes of the strategies on the front; of all strategies if there is no front."""
     named = [point.strategy for point in compacting_front(group)]
-    rows = [group.row(label) for label in named or group.strategies]
+    rows = [group.row(label) for label in named] or group.attainable
     known = [(r.strategy, r.values["compactions"], r.values["compaction_added_bytes"]) for r in rows]
     parts = [
         say(Verbatim(label), f" compacts {_times(number)} and writes {human_bytes(size_bytes)}")
@@ -57,7 +57,7 @@ def _at_end(group: RunGroup, metric: str, noun: str) -> Sentence | None:
     A strategy whose runs differ in it is left out, as its count is not certain.
     """
     labels_by_count: dict[float, list[str]] = {}
-    for row in group.rows:
+    for row in group.attainable:
         counts = {count for count in row.run_values[metric] if count is not None}
         if len(counts) == 1:
             labels_by_count.setdefault(counts.pop(), []).append(row.strategy)
@@ -72,7 +72,7 @@ def _at_end(group: RunGroup, metric: str, noun: str) -> Sentence | None:
 
 def _space(group: RunGroup) -> Sentence | None:
     """The largest table on storage against the smallest; the remedy if no rule drops old versions."""
-    sizes = {row.strategy: size for row in group.rows if (size := row.values["storage_bytes_end"])}
+    sizes = {row.strategy: size for row in group.attainable if (size := row.values["storage_bytes_end"])}
     if len(sizes) < 2:
         return None
     most, least = max(sizes, key=lambda label: sizes[label]), min(sizes, key=lambda label: sizes[label])

@@ -1,6 +1,5 @@
 """What strategies cost over the best schedule in hindsight, where a search has stored it beside the runs."""
 
-from bench.results.best_schedules import LABEL
 from bench.text import human_number
 from reports.data.group import RunGroup
 from reports.page.tables import Column, Table, figure_cell, strategy_table
@@ -20,8 +19,7 @@ def over_best(group: RunGroup) -> Table | None:
     every = stored_regrets(group.runs)
     if not every:
         return None
-    rows = [row for row in group.choices if not row.strategy.startswith(LABEL)]
-    rows.sort(key=lambda row: _place(every[-1].extra_s(row.strategy)))
+    rows = sorted(group.choices, key=lambda row: _place(every[-1].extra_s(row.strategy)))
     best = ", ".join(f"{cost_text(one.best_extra_s)} at {_rate(one)} queries/h" for one in every)
     shown = [
         (

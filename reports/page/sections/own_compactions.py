@@ -23,13 +23,13 @@ def own_compactions(group: RunGroup) -> Table | None:
     own = group.manifest.dataset.get("own_compactions")
     if not isinstance(own, dict):
         return None
-    names = [Cell("recorded"), *(Cell(Verbatim(row.strategy)) for row in group.rows)]
+    names = [Cell("recorded"), *(Cell(Verbatim(row.strategy)) for row in group.attainable)]
     columns = [(Column("Strategy", is_number=False), names)]
     for metric, title, name in _SHOWN:
         recorded = own.get(name)
         values = [
             float(recorded) if isinstance(recorded, int) else None,
-            *(row.values[metric] for row in group.rows),
+            *(row.values[metric] for row in group.attainable),
         ]
         if any(values):
             cells = [figure_cell(metric, value) for value in values]
