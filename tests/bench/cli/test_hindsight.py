@@ -79,12 +79,18 @@ OFTEN_AMORO = (
 
 
 @pytest.mark.parametrize(
-    "more", [["workload.files_per_commit=2"], ["workload.files_per_commit=1", OFTEN_AMORO]]
+    ("moments", "more"),
+    [
+        ("120", ["workload.files_per_commit=2"]),
+        ("120", ["workload.files_per_commit=1", OFTEN_AMORO]),  # most evaluations find nothing
+        ("10", ["workload.files_per_commit=3", "table.buckets=4", OFTEN_AMORO]),  # sums of parts are far off
+    ],
 )
-def test_where_compactions_depend_on_each_other_nothing_beats_the_best(compactbench, scenario, more):
+def test_where_compactions_depend_on_each_other_nothing_beats_the_best(compactbench, scenario, moments, more):
     """If rewrites need more files than a commit adds, what is compacted depends on when it was before."""
     settings = ("table.partitioning=bucket", "table.buckets=3", "duration=40min", *more)
     words = [word for setting in settings for word in ("--set", setting)]
+    words += ["--moments", moments]
     answer = compactbench("hindsight", scenario, *words, "--format", "json", "--quiet").json
     shown = compactbench("show", "results/hindsight", "--format", "json").json["rows"]
     rows = {row["strategy"]: row for row in shown}
