@@ -154,11 +154,15 @@ class Lake:
         return [e for m in manifests for e in m.fetch_manifest_entry(table.io, discard_deleted=True)]
 
     def data_files(self):
-        """The live data files by path, in the order of their commits."""
-        of_data = [e for e in self.entries() if e.data_file.content == DataFileContent.DATA]
-        return [
-            e.data_file for e in sorted(of_data, key=lambda e: (e.sequence_number, e.data_file.file_path))
-        ]
+        """The live data files in the order of their commits, then of their content: paths are random."""
+
+        def order(entry):
+            file = entry.data_file
+            bounds = sorted((file.lower_bounds or {}).items())
+            return entry.sequence_number, str(file.partition), bounds, file.record_count, file.file_path
+
+        of_data = (e for e in self.entries() if e.data_file.content == DataFileContent.DATA)
+        return [e.data_file for e in sorted(of_data, key=order)]
 
     def state(self):
         table = self.load()

@@ -58,22 +58,29 @@ def test_each_mode_has_an_engine_of_its_own():
     assert engine_kind("iceberg", "real") is FORMAT.engines.real
 
 
-def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypatch):
-    existing = replace(FORMAT.existing, is_at=lambda name: name == "/here")
+def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypatch, tmp_path):
+    here, there = str(tmp_path), str(tmp_path.parent)
+    existing = replace(FORMAT.existing, is_at=lambda name: name == here)
     placed = replace(FORMAT, name="placed", catalog=CatalogRules(), existing=existing)
     monkeypatch.setattr(registry, "FORMATS", {"iceberg": FORMAT, "placed": placed})
-    assert existing_tables(None, "/here")[0] is placed
-    assert existing_tables(None, "/there", f"{placed.name}.some_planner")[0] is placed
-    assert existing_tables(None, "db.orders")[0] is existing_tables("iceberg", "/here")[0] is FORMAT
+    assert existing_tables(None, here)[0] is placed
+    assert existing_tables(None, there, f"{placed.name}.some_planner")[0] is placed
+    assert existing_tables(None, "db.orders")[0] is existing_tables("iceberg", here)[0] is FORMAT
 
 
-def test_a_folder_with_tables_of_several_formats_is_refused(monkeypatch):
+def test_a_folder_with_tables_of_several_formats_is_refused(monkeypatch, tmp_path):
+    here = str(tmp_path)
     existing = replace(FORMAT.existing, is_at=lambda name: True)
     formats = {name: replace(FORMAT, name=name, existing=existing) for name in ("one", "two")}
     monkeypatch.setattr(registry, "FORMATS", formats)
-    assert existing_tables("two", "/here")[0] is formats["two"]
-    with refused("ambiguous", "/here"):
-        existing_tables(None, "/here")
+    assert existing_tables("two", here)[0] is formats["two"]
+    with refused("ambiguous", here):
+        existing_tables(None, here)
+
+
+def test_a_path_at_which_there_is_nothing_is_refused(tmp_path):
+    with refused("not-a-table", str(tmp_path / "nothing")):
+        existing_tables(None, str(tmp_path / "nothing"))
 
 
 def test_an_existing_table_of_an_unknown_format_is_refused():
