@@ -96,6 +96,10 @@ def _no_answer(
 ) -> str:
     who = "Of the strategies that keep up, none" if answer.behind else "No strategy"
     has_objective = [row.values[answer.objective] is not None for row in choices]
+    if unknown := [
+        limit.metric for limit in limits if all(row.values[limit.metric] is None for row in choices)
+    ]:
+        return f"No strategy has the figure {named_once(unknown)}."
     if answer.unjudged:
         return f"{who} with comparable seconds keeps the limits."
     if not limits or not any(has_objective):

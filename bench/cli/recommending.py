@@ -70,16 +70,16 @@ def print_recommendations(
         last: list[Recommendation] = []
         for group, answer in answers:
             given, pairs = [(group, answer)], tuple[Beside, ...]()
-            if output == "table":
-                _print(group, answer, limits, question.table)
+            _print(group, answer, limits, question.table, output)
             if measured := _measured(group, answer, question, quiet=quiet):
                 again = recommended(measured, answer.objective, limits)
                 given.append((measured, again))
                 figures = (answer.objective, *(limit.metric for limit in limits))
                 pairs = tuple(beside(group, measured, figures))
                 if output == "table":
-                    _print_confirmed(measured, pairs)
-                    _print(measured, again, limits, question.table)
+                    print_beside(pairs)
+                _remark_on(measured)
+                _print(measured, again, limits, question.table, output)
             printed.append(_fields(given, pairs, question.table))
             last.append(given[-1][1])
         if output == "json":
@@ -90,13 +90,16 @@ def print_recommendations(
 
 
 def _check(question: Question) -> None:
-    """Raises ScenarioError for an objective that no strategy can be best by, and for useless repetitions."""
+    """Raises ScenarioError for an objective that no strategy can be best by, and for what has no use."""
     objective = question.objective
     if objective is not None:
         check_metric(objective, "--objective")
         if METRIC_BY_NAME[objective].better == "neither":
             problem = "neither more nor less of it is better: choose another metric"
             raise ScenarioError(problem, code="invalid", path=f"--objective {objective}")
+    if not all(question.table.split(".")):
+        problem = "is no name of a table: write catalog.namespace.table"
+        raise ScenarioError(problem, code="invalid", path=f"--table {question.table}")
     if question.repetitions is not None and question.confirm is None:
         problem = "only real runs are repeated: add --confirm N"
         raise ScenarioError(problem, code="exclusive", path=f"--repetitions {question.repetitions}")
@@ -110,8 +113,8 @@ def _measured(group: RunGroup, answer: Recommendation, asked: Question, *, quiet
     return confirmed(group, labels, asked.repetitions, quiet=quiet) if labels else None
 
 
-def _print_confirmed(measured: RunGroup, pairs: Sequence[Beside]) -> None:
-    print_beside(pairs)
+def _remark_on(measured: RunGroup) -> None:
+    """What may have disturbed the real runs, on stderr."""
     for row in measured.rows:
         if remark := disturbance(row):
             print_remark(f"{row.strategy}: {remark}")
@@ -168,7 +171,11 @@ def _limit(text: str) -> Limit:
     raise ScenarioError(problem, code="invalid", path=path)
 
 
-def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], table: str) -> None:
+def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], table: str, output: str) -> None:
+    """The answer as text, if it is to be a table; on stderr in any case what to beware of."""
+    if output != "table":
+        print_cautions(group)
+        return
     m = group.manifest
     print_heading(f"{m.scenario} ({m.format}, {m.mode})")
     for line in sentences(group, answer, limits):

@@ -2,8 +2,9 @@
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,28 +62,50 @@ def export(
     for existing in filter(os.path.lexists, (destination, *((log,) if kind == "duckdb" else ()))):
         raise ValueError(f"{existing} already exists: choose another destination or remove it first")
     all_runs = tuple(runs)
-    if kind == "parquet":
-        destination.mkdir(parents=True)
-        for name, of_table in tables(all_runs):
-            with ExitStack() as files:
-                file: pq.ParquetWriter | None = None
-                for part in of_table:
-                    file = file or files.enter_context(
-                        pq.ParquetWriter(place / f"{name}.parquet", part.schema)
-                    )
-                    file.write_table(part)
-                    del part  # before the next one is made
-        return tuple(destination / f"{name}.parquet" for name in ("runs", "metrics", *RECORD_TABLES))
     destination.parent.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect(str(place)) as database:
-        for name, of_table in tables(all_runs):
+    if kind == "duckdb":
+        with _whole(place, log.absolute()):
+            _write_duckdb(all_runs, place)
+        return (destination,)
+    with _whole(place):
+        _write_parquet(all_runs, place)
+    return tuple(destination / f"{name}.parquet" for name in ("runs", "metrics", *RECORD_TABLES))
+
+
+@contextmanager
+def _whole(*places: Path) -> Iterator[None]:
+    """Removes what an export that fails has written so far, which could pass for a whole one."""
+    try:
+        yield
+    except BaseException:
+        for place in places:
+            if place.is_dir():
+                shutil.rmtree(place)
+            else:
+                place.unlink(missing_ok=True)
+        raise
+
+
+def _write_parquet(runs: tuple[RunResult, ...], folder: Path) -> None:
+    folder.mkdir()
+    for name, of_table in tables(runs):
+        with ExitStack() as files:
+            file: pq.ParquetWriter | None = None
+            for part in of_table:
+                file = file or files.enter_context(pq.ParquetWriter(folder / f"{name}.parquet", part.schema))
+                file.write_table(part)
+                del part  # before the next one is made
+
+
+def _write_duckdb(runs: tuple[RunResult, ...], file: Path) -> None:
+    with duckdb.connect(str(file)) as database:
+        for name, of_table in tables(runs):
             for number, part in enumerate(of_table):
                 database.register("source", part)
                 target = f"insert into {name}" if number else f"create table {name} as"
                 database.execute(f"{target} select * from source")  # noqa: S608 - a name of ours
                 database.unregister("source")
                 del part
-    return (destination,)
 
 
 def tables(runs: tuple[RunResult, ...]) -> Iterator[tuple[str, Iterator[pa.Table]]]:

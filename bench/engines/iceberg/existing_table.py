@@ -213,7 +213,11 @@ def _find_table(address: TableAddress) -> Table:
             location, properties = name_or_path.rstrip("/"), dict(address.properties)
             if not location.endswith(METADATA_SUFFIX):
                 location = _newest_metadata(location, properties)
-            return StaticTable.from_metadata(location, properties)
+            try:
+                return StaticTable.from_metadata(location, properties)
+            except ValidationError as error:  # its text has the whole document
+                problem = "is no valid metadata file of Iceberg: name an earlier one"
+                raise ScenarioError(problem, code="damaged", path=location) from error
     catalog, name = _catalog(address), _full_name(address)
     with _explained(name, catalog.properties):
         problem = "write namespace.table, or the path of the table's folder"

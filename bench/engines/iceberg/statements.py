@@ -1,5 +1,6 @@
 """Calls of Iceberg's stored procedures as Spark SQL, and what to run on a table in place of a planner."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,7 +24,7 @@ def call_statement(name: str, native: Native, older_than_ms: int | None = None) 
     `older_than_ms` (epoch) replaces the `older_than_at_ms` of `expire_snapshots`, which is scenario time.
     Raises ValueError if the command is not one of Iceberg's.
     """
-    catalog = f"{name.split('.', 1)[0]}." if name.count(".") > 1 else ""
+    catalog = f"{_identifier(name.split('.', 1)[0])}." if name.count(".") > 1 else ""
     arguments = [f"table => {sql_text(name)}", *_arguments(native, older_than_ms)]
     if native.options:
         pairs = ", ".join(f"{sql_text(key)}, {sql_text(value)}" for key, value in native.options.items())
@@ -41,6 +42,11 @@ def _arguments(native: Native, older_than_ms: int | None) -> Iterable[str]:
             yield f"{key} => {value}"
         else:
             yield f"{key} => {sql_text(value)}"
+
+
+def _identifier(name: str) -> str:
+    """In backquotes where Spark's parser would not take it for one word."""
+    return name if re.fullmatch(r"\w+|`.*`", name) else f"`{name}`"
 
 
 def scoped(action: Compact) -> Native:

@@ -45,6 +45,8 @@ def test_no_strategy_keeps_a_limit_that_is_too_low(compactbench, results):
 def test_a_figure_that_no_run_has_is_said_to_be_missing(compactbench, results):
     printed = compactbench("recommend", results, "--objective", "money_per_day", code=1)
     assert "No strategy has the figure money_per_day." in printed.words
+    printed = compactbench("recommend", results, "--subject-to", "s3_get_requests<=10", code=1)
+    assert "No strategy has the figure s3_get_requests." in printed.words
 
 
 def test_simulated_answers_say_what_the_errors_of_the_model_leave_open(compactbench, tmp_path, monkeypatch):
@@ -148,6 +150,8 @@ def test_strategies_that_some_streams_lack_are_named(compactbench, tmp_path, mon
         (["--subject-to", "query_mean_s<=soon"], "is not a duration"),
         (["--subject-to", "query_mean_s<=nan"], "is not a duration"),
         (["--subject-to", "files_end<=inf"], "must be a finite number"),
+        (["--subject-to", "files_end<=500MB"], "files_end is a plain number"),
+        (["--subject-to", "query_mean_s<=2s", "--table", "lake..orders"], "is no name of a table"),
         (["--objective", "cost"], "'cost' is not a metric"),
         (["--subject-to", "query_mean_s<=2s", "--repetitions", "2"], "add --confirm N"),
         (["--objective", "compactions"], "neither more nor less of it is better"),

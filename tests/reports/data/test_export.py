@@ -3,9 +3,10 @@ import pyarrow.parquet as pq
 import pytest
 from result_builder import build_results
 
+import reports.data.export
 from bench.results.folders import load_runs
 from bench.results.metrics import METRICS
-from reports.data.export import RECORD_TABLES, export
+from reports.data.export import RECORD_TABLES, export, parts
 
 NAMES = {"runs", "metrics", *RECORD_TABLES}
 
@@ -49,6 +50,18 @@ def test_export_metrics_have_a_line_for_each_usable_run(small_runs, tmp_path):
 def test_export_never_overwrites(small_runs, tmp_path, kind):
     with pytest.raises(ValueError, match="already exists"):
         export(small_runs, tmp_path, kind)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_nothing_is_left_of_an_export_that_fails(small_runs, tmp_path, monkeypatch, kind):
+    def failing(runs):
+        yield "runs", parts(runs, "runs")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(reports.data.export, "tables", failing)
+    with pytest.raises(OSError, match="disk full"):
+        export(small_runs, tmp_path / "out", kind)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_export_takes_any_label(hostile_runs, tmp_path):
