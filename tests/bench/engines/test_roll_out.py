@@ -139,3 +139,9 @@ def test_amoro_is_switched_on_by_properties_of_the_table(spark, iceberg):
 )
 def test_planners_that_look_at_the_table_have_no_statement(table_format, planner):
     assert FORMATS[table_format].engines.roll_out(planner, "a.b.c", 8 * MIB) == ()
+
+
+def test_a_catalog_whose_name_is_not_one_word_is_quoted():
+    roll_out = FORMATS["iceberg"].engines.roll_out
+    assert roll_out(RewriteDataFiles(), "my-cat.db.t", 8 * MIB)[0].startswith("CALL `my-cat`.system.")
+    assert roll_out(RewriteDataFiles(), "lake.db.t", 8 * MIB)[0].startswith("CALL lake.system.")
