@@ -677,12 +677,16 @@ def test_plan_refuses_a_path_at_which_there_is_nothing(error, tmp_path):
     assert error(file, *REWRITE)[0].startswith(f"{file}: does not exist")
 
 
-@pytest.mark.parametrize(
-    "content", [b"{", b"[]", b'{"format-version": 2}', b'{"format-version": 9}', b"\xff\x00"]
-)
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"format-version": 2}', b'{"format-version": 9}'])
 def test_plan_refuses_damaged_table_metadata(error, tmp_path, content):
     file = tmp_path / "v1.metadata.json"
     file.write_bytes(content)
+    assert error(file, *REWRITE)[0].startswith(f"{file}: is no valid metadata file of Iceberg: name an")
+
+
+def test_plan_refuses_table_metadata_that_is_no_text(error, tmp_path):
+    file = tmp_path / "v1.metadata.json"
+    file.write_bytes(b"\xff\x00")
     assert error(file, *REWRITE)[0].startswith(f"{file}: cannot be read: ")
 
 
